@@ -1,0 +1,46 @@
+# Everything runs in .venv, which is made where it is missing. PYTHON chooses the interpreter (3.11 or later).
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test test-slow lint format types bench lock clean
+
+demo: .venv/run.stamp
+	$(BIN)/shoal demo
+
+test: lint types
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test-slow: .venv/dev.stamp
+	$(BIN)/python -m pytest -n 2 -m slow
+
+lint: .venv/dev.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: .venv/dev.stamp
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: .venv/dev.stamp
+	$(BIN)/mypy
+
+bench: .venv/dev.stamp
+	$(BIN)/python benchmarks/run.py --quick
+
+lock: .venv/dev.stamp
+	$(BIN)/python -m pip freeze --exclude-editable > requirements.lock
+
+clean:
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+.venv/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "shoal needs Python 3.11 or later: make PYTHON=python3.11")'
+	$(PYTHON) -m venv .venv
+
+.venv/run.stamp: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+.venv/dev.stamp: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	touch $@ .venv/run.stamp

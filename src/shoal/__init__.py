@@ -1,0 +1,55 @@
+"""shoal makes microdata safe to publish: every record hides in a group of at least k similar ones."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import BrokenPromise, DataError, FileError, MissingExtra, PlanError, ShoalError
+from shoal.examples import example
+from shoal.inspection import Inspection, inspect
+from shoal.plan import Plan, Reading
+from shoal.release import Release, Summary, shoal_version
+from shoal.schema import Kind, Role
+
+if TYPE_CHECKING:
+    from shoal.partition import METHODS, find_method
+    from shoal.pipeline import protect
+
+__all__ = [
+    "METHODS",
+    "BrokenPromise",
+    "DataError",
+    "FileError",
+    "Inspection",
+    "Kind",
+    "MissingExtra",
+    "Plan",
+    "PlanError",
+    "Reading",
+    "Release",
+    "Role",
+    "ShoalError",
+    "Summary",
+    "__version__",
+    "example",
+    "find_method",
+    "inspect",
+    "protect",
+]
+
+__version__ = shoal_version()
+
+_WITH_KERNELS = {
+    "METHODS": "shoal.partition",
+    "find_method": "shoal.partition",
+    "protect": "shoal.pipeline",
+}  # loaded when first used: numba is slow to import
+
+
+def __getattr__(name: str) -> Any:
+    if name in _WITH_KERNELS:
+        return getattr(import_module(_WITH_KERNELS[name]), name)
+    raise AttributeError(f"module 'shoal' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""Blocking: rows to independent blocks of at least k records, which are then partitioned one by one."""

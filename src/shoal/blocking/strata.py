@@ -1,0 +1,51 @@
+"""Strata: blocks that the user declares. Records of different strata never share a group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from shoal.arrays import Floats, Ints
+from shoal.encode import Records
+from shoal.errors import DataError
+
+
+def check_strata(codes: Ints, labels: Sequence[str], k: int) -> None:
+    """Refuse strata of fewer than k records, naming them all."""
+    sizes = np.bincount(codes, minlength=len(labels))
+    small = np.flatnonzero(sizes < k)
+    if len(small):
+        raise DataError(
+            [
+                f"stratum '{labels[code]}' has {sizes[code]} records, fewer than k = {k}; merge it with another, "
+                "drop it, or ask for small strata to be merged with their nearest (small_strata='merge')"
+                for code in small.tolist()
+            ]
+        )
+
+
+def merge_small_strata(codes: Ints, records: Records, k: int) -> Ints:
+    """Merge each stratum of fewer than k records with the one whose centroid is nearest, smallest first.
+
+    A missing value counts as the mean of its column. Returns new codes; ties go to the lowest code.
+    """
+    codes = codes.copy()
+    count = int(codes.max()) + 1
+    sizes = np.bincount(codes, minlength=count).astype(np.float64)
+    sums: Floats = np.column_stack(
+        [np.bincount(codes, records.values[:, j], minlength=count) for j in range(records.values.shape[1])]
+    )
+    while True:
+        alive = np.flatnonzero(sizes > 0)
+        small = alive[sizes[alive] < k]
+        if len(small) == 0 or len(alive) == 1:
+            return codes
+        code = small[np.argmin(sizes[small])]
+        others = alive[alive != code]
+        gaps = sums[others] / sizes[others, None] - sums[code] / sizes[code]
+        home = others[np.argmin((gaps**2).sum(axis=1))]
+        codes[codes == code] = home
+        sizes[home] += sizes[code]
+        sums[home] += sums[code]
+        sizes[code] = 0.0

@@ -1,0 +1,176 @@
+"""Settings and a table to a Plan that fits it: all mistakes are found before any work is done, and told at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from shoal.aggregate import AGGREGATORS, aggregator_mistake
+from shoal.arrays import Floats
+from shoal.encode import Column
+from shoal.errors import DataError, PlanError, did_you_mean
+from shoal.partition import Method, find_method
+from shoal.plan import EVERY_COLUMN, Plan, column_mistakes
+from shoal.schema import MEASURABLE, Kind, why_identifier
+from shoal.tables import Table
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A plan that fits its table.
+
+    Attributes
+    ----------
+    plan : Plan
+        What was asked for, with every column named.
+    method, options
+        The method and its options, with the defaults filled in.
+    sets : list of lists of Column
+        The numbers of the quasi-identifiers, in the sets that are microaggregated together.
+    weights : float64 (n,) or None
+        Sampling weights.
+    """
+
+    plan: Plan
+    method: Method
+    options: dict[str, Any]
+    sets: list[list[Column]]
+    weights: Floats | None
+
+
+def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False) -> Declared:
+    """Check settings against a table and return what they come to.
+
+    With ``all_numeric`` every column of numbers or dates that has no other role is a quasi-identifier.
+    """
+    settings = dict(settings)
+    if all_numeric:
+        settings["quasi_identifiers"] = _all_numeric(settings, table)
+    known = set(table.names)
+    mistakes = column_mistakes(settings, table.names)
+    plan = None
+    try:
+        plan = Plan(**settings)
+    except PlanError as error:
+        mistakes += error.mistakes
+    method, options, method_mistakes = _method(settings)
+    mistakes += method_mistakes + _aggregator_mistakes(settings)
+    reasons: list[str] = []
+    columns: list[list[Column]] = []
+    weights = None
+    if plan:
+        mistakes += _undeclared_identifiers(table, {name for name, _ in plan.roles_named()})
+        if len(table) < plan.k:
+            reasons.append(f"the table has {len(table)} records, fewer than k = {plan.k}; choose a smaller k")
+        by_column = method is not None and method.by_column
+        for names in [[n] for part in plan.quasi_identifiers for n in part] if by_column else plan.quasi_identifiers:
+            found = [
+                _attempt(reasons, _column, table, name, plan.aggregator_of(name)) for name in names if name in known
+            ]
+            columns.append([column for column in found if column is not None])
+        if plan.weight in known:
+            weights = _attempt(reasons, _weights, table, plan.weight)
+    if mistakes or plan is None or method is None:
+        raise PlanError(mistakes + reasons)
+    if reasons:
+        raise DataError(reasons)
+    return Declared(plan, method, options, columns, weights)
+
+
+def _attempt(reasons: list[str], step: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
+    """Call a step; where the data do not allow it, note the reasons and go on."""
+    try:
+        return step(*args, **kwargs)
+    except DataError as error:
+        reasons += error.mistakes
+        return None
+
+
+def _all_numeric(settings: Mapping[str, Any], table: Table) -> list[str]:
+    """Return the columns of numbers and dates that have no other role."""
+    if settings.get("quasi_identifiers"):
+        raise PlanError("name the quasi-identifiers or ask for all numeric columns, not both")
+    others = {key: value for key, value in settings.items() if key != "quasi_identifiers"}
+    named: set[str] = set()
+    for key in ("identifiers", "confidential", "strata", "weight"):
+        names = others.get(key) or ()
+        named |= {names} if isinstance(names, str) else set(names)
+    return [name for name in table.names if name not in named and table.kind(name) in MEASURABLE]
+
+
+def _method(settings: Mapping[str, Any]) -> tuple[Method | None, dict[str, Any], list[str]]:
+    """Look the method up and check its options."""
+    name = str(settings.get("method", Plan.model_fields["method"].default))
+    options = settings.get("options") or {}
+    method = None
+    try:
+        method = find_method(name)
+        return method, method.parse_options(options if isinstance(options, Mapping) else {}), []
+    except PlanError as error:
+        return method, {}, error.mistakes
+
+
+def _aggregator_mistakes(settings: Mapping[str, Any]) -> list[str]:
+    """Say which aggregators do not exist, need a weight that is not there, or belong to no quasi-identifier."""
+    given = settings.get("aggregators") or {}
+    if isinstance(given, str):
+        given = {EVERY_COLUMN: given}
+    if not isinstance(given, Mapping):
+        return []
+    sets = settings.get("quasi_identifiers") or ()
+    names = (
+        {sets} if isinstance(sets, str) else {n for part in sets for n in ([part] if isinstance(part, str) else part)}
+    )
+    mistakes = []
+    for column, aggregator in given.items():
+        if aggregator not in AGGREGATORS:
+            hint = did_you_mean(str(aggregator), AGGREGATORS)
+            mistakes.append(f"there is no aggregator '{aggregator}'{hint} (there are {', '.join(AGGREGATORS)})")
+        elif aggregator == "weighted-mean" and not settings.get("weight"):
+            mistakes.append("aggregator 'weighted-mean' needs a column of weights; name it as weight")
+        if column != EVERY_COLUMN and column not in names:
+            mistakes.append(f"aggregators: column '{column}' is not a quasi-identifier, so it is not aggregated")
+    return list(dict.fromkeys(mistakes))
+
+
+def _undeclared_identifiers(table: Table, named: set[str]) -> list[str]:
+    """Return one mistake that lists all columns without a role that look like direct identifiers."""
+    suspects = {}
+    for name in table.names:
+        if name not in named:
+            reason = why_identifier(table.profile(name))
+            if reason:
+                suspects[name] = reason
+    if not suspects:
+        return []
+    listed = ", ".join(f"'{name}' ({reason})" for name, reason in suspects.items())
+    return [
+        f"these columns look like direct identifiers and have no role: {listed}; name them as "
+        "identifiers to remove them, or as confidential to keep them (--drop or --keep on the command line)"
+    ]
+
+
+def _column(table: Table, name: str, aggregator: str) -> Column:
+    column = table.column(name)
+    if aggregator == "geometric-mean" and table.kind(name) is Kind.DATE:
+        raise DataError(f"column '{name}': dates have no geometric mean; choose another aggregator")
+    mistake = aggregator_mistake(column, aggregator)
+    if mistake:
+        raise DataError(mistake)
+    return column
+
+
+def _weights(table: Table, name: str) -> Floats:
+    column = table.column(name)
+    if not column.observed.all():
+        raise DataError(f"weight '{name}' is missing in {int((~column.observed).sum())} records; fill it in")
+    weights: Floats = column.values + float(column.origin)
+    if (weights <= 0.0).any():
+        raise DataError(f"weight '{name}' is not above 0 in {int((weights <= 0.0).sum())} records; correct it")
+    return np.ascontiguousarray(weights)

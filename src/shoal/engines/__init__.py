@@ -1,0 +1,1 @@
+"""Engines move rows to where they are protected and never change them."""

@@ -1,0 +1,44 @@
+"""The engine for tables in memory: blocks in threads, since the kernels run without the interpreter's lock."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+
+from shoal.arrays import Ints
+from shoal.partition.method import DONE, STOP, new_watch
+from shoal.worker import ProtectedBlock
+
+Task = Callable[[Ints], ProtectedBlock]
+Report = Callable[[int], None]
+_TICK = 0.1  # seconds between two looks at the progress
+
+
+def run_tasks(tasks: Sequence[Task], report: Report | None = None) -> list[ProtectedBlock]:
+    """Run tasks and return their results in order.
+
+    Each task gets a watch of its own. ``report`` is told from time to time how many records are done. An
+    interruption or an error in one task stops the others before it is raised.
+    """
+    watches = [new_watch() for _ in tasks]
+    workers = min(len(tasks), os.cpu_count() or 1)
+    with ThreadPoolExecutor(workers, thread_name_prefix="shoal") as pool:
+        futures: list[Future[ProtectedBlock]] = [
+            pool.submit(task, watch) for task, watch in zip(tasks, watches, strict=True)
+        ]
+        try:
+            waiting = set(futures)
+            while waiting:
+                finished, waiting = wait(waiting, _TICK, FIRST_EXCEPTION)
+                for future in finished:
+                    future.result()
+                if report:
+                    report(int(sum(watch[DONE] for watch in watches)))
+        except BaseException:
+            for watch in watches:
+                watch[STOP] = 1
+            for future in futures:
+                future.cancel()
+            raise
+    return [future.result() for future in futures]

@@ -1,0 +1,70 @@
+"""The exceptions that shoal raises.
+
+::
+
+    ShoalError
+    ├── PlanError (ValueError)       the plan asks for something that is wrong; lists every mistake
+    ├── DataError (ValueError)       the table cannot be protected as asked; lists every reason
+    ├── FileError (OSError)          a file cannot be read or written
+    ├── MissingExtra (ImportError)   an optional dependency is needed
+    └── BrokenPromise (RuntimeError) a check of the result failed: a bug in shoal, nothing was released
+
+Messages name columns, options and counts, never the value of a cell. The one exception is the label of a
+stratum that is too small, which its user must be able to find.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+
+class ShoalError(Exception):
+    """Anything that shoal refuses to do, with the reason and what to do about it."""
+
+
+class _Mistakes(ShoalError, ValueError):  # noqa: N818 - never raised itself
+    """Several mistakes reported together."""
+
+    def __init__(self, mistakes: str | Sequence[str]) -> None:
+        self.mistakes: list[str] = [mistakes] if isinstance(mistakes, str) else list(mistakes)
+        if len(self.mistakes) == 1:
+            super().__init__(self.mistakes[0])
+        else:
+            lines = "".join(f"\n  - {mistake}" for mistake in self.mistakes)
+            super().__init__(f"{len(self.mistakes)} mistakes:{lines}")
+
+
+class PlanError(_Mistakes):
+    """The plan asks for something that does not exist or does not fit together."""
+
+
+class DataError(_Mistakes):
+    """The table cannot be protected in the way that was asked for."""
+
+
+class FileError(ShoalError, OSError):
+    """A file cannot be read or written."""
+
+
+class MissingExtra(ShoalError, ImportError):  # noqa: N818 - named after what the user has to install
+    """An optional dependency is needed and not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs an optional package: pip install 'shoal[{extra}]'")
+
+
+class BrokenPromise(ShoalError, RuntimeError):  # noqa: N818 - says what happened
+    """The result failed shoal's own check. Nothing was released; please report it."""
+
+
+def did_you_mean(wrong: str, known: Iterable[str]) -> str:
+    """Return ``"; did you mean 'x'?"`` for the nearest known name, or an empty string.
+
+    >>> did_you_mean("incme", ["age", "income"])
+    "; did you mean 'income'?"
+    """
+    names = list(known)
+    folded = {name.casefold(): name for name in names}
+    close = difflib.get_close_matches(wrong.casefold(), list(folded), n=1, cutoff=0.6)
+    return f"; did you mean '{folded[close[0]]}'?" if close else ""

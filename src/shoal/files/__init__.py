@@ -1,0 +1,158 @@
+"""Files in and out: CSV, Parquet, Arrow IPC, and SPSS, Stata and SAS with an extra.
+
+A file is read into a polars frame of typed columns. Formats in which reading loses something, such as ``1.50``
+or ``007`` in CSV and the codes of user-defined missing values in SPSS, keep the cells as they were beside it,
+and cells that the release leaves alone are written back from there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shoal.errors import FileError, PlanError
+from shoal.files import statistical, text
+from shoal.plan import Reading
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_FORMATS = {
+    ".csv": "text",
+    ".tsv": "text",
+    ".txt": "text",
+    ".dat": "text",
+    ".data": "text",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".ipc": "arrow",
+    ".feather": "arrow",
+    ".sav": "statistical",
+    ".zsav": "statistical",
+    ".dta": "statistical",
+    ".xpt": "statistical",
+    ".sas7bdat": "statistical",
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that was read.
+
+    Attributes
+    ----------
+    path : Path
+        Where it is.
+    frame : polars.DataFrame
+        Its columns, typed.
+    text : TextForm or None
+        How a text file was written, and its cells as they were.
+    statistical : StatisticalForm or None
+        Labels and formats of an SPSS, Stata or SAS file, and its cells as they were.
+    notes : tuple of str
+        What was guessed and the user should know.
+    """
+
+    path: Path
+    frame: pl.DataFrame
+    text: text.TextForm | None = None
+    statistical: statistical.StatisticalForm | None = None
+    notes: tuple[str, ...] = ()
+
+
+def file_format(path: Path) -> str:
+    """Return the format of a file by its name, or raise FileError."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    last = suffixes[-2] if len(suffixes) > 1 and suffixes[-1] == ".gz" else (suffixes[-1] if suffixes else "")
+    if last not in _FORMATS:
+        raise FileError(f"'{path}': the ending '{last}' is none of {', '.join(_FORMATS)} (text files also with .gz)")
+    return _FORMATS[last]
+
+
+def read_file(path: Path, reading: Reading) -> Source:
+    """Read a table from a file."""
+    import polars as pl
+
+    kind = file_format(path)
+    if kind != "text" and reading != Reading():
+        raise PlanError(f"reading: has no effect on '{path.name}', which is not a text file")
+    if not path.is_file():
+        raise FileError(f"'{path}' is {'a folder' if path.is_dir() else 'not there'}; name a file that exists")
+    try:
+        if kind == "text":
+            frame, form, notes = text.read_text(path, reading)
+            return Source(path, frame, text=form, notes=notes)
+        if kind == "statistical":
+            frame, labels = statistical.read_statistical(path)
+            return Source(path, frame, statistical=labels)
+        frame = pl.read_parquet(path) if kind == "parquet" else pl.read_ipc(path)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(f"cannot read '{path}': {_first_line(error)}") from None
+    return Source(path, frame)
+
+
+def write_file(frame: pl.DataFrame, path: Path, source: Source | None) -> None:
+    """Write a table, in the manner of the file that it came from where the formats agree."""
+    kind = file_format(path)
+    if kind == "text":
+        text.write_text(frame, path, source.text if source else None, source.frame if source else None)
+    elif kind == "statistical":
+        statistical.write_statistical(
+            frame, path, source.statistical if source else None, source.frame if source else None
+        )
+    elif kind == "parquet":
+        frame.write_parquet(path)
+    else:
+        frame.write_ipc(path)
+
+
+@contextmanager
+def written_whole(*paths: Path) -> Iterator[Callable[[Path], Path]]:
+    """Let files appear whole or not at all.
+
+    Inside the block each path is written under another name beside it, which the given function tells; at the
+    end all are renamed, and on an error all are removed.
+    """
+    parts: dict[Path, Path] = {}
+    try:
+        for path in paths:
+            with tempfile.NamedTemporaryFile(
+                dir=path.parent,
+                prefix=f".{path.name.split('.')[0]}-",
+                suffix="".join(path.suffixes),
+                delete=False,
+            ) as handle:
+                parts[path] = Path(handle.name)
+        yield parts.__getitem__
+        mask = os.umask(0)
+        os.umask(mask)
+        for path, part in parts.items():
+            part.chmod(0o666 & ~mask)
+            part.replace(path)
+    except OSError as error:
+        if isinstance(error, FileError):
+            raise
+        names = ", ".join(f"'{path}'" for path in paths)
+        raise FileError(f"cannot write {names}: {error.strerror or error}; nothing was written") from None
+    finally:
+        for part in parts.values():
+            part.unlink(missing_ok=True)
+
+
+def checksum(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n", maxsplit=1)[0]

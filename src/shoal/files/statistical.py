@@ -1,0 +1,135 @@
+"""SPSS, Stata and SAS files, with the labels of variables and values, through pyreadstat (the extra ``formats``).
+
+User-defined missing values (SPSS codes such as 99) are missing for the release and are written back as the
+codes they were. Numbers that the file shows without decimals are whole numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import FileError, MissingExtra
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_WHOLE_FORMAT = re.compile(r"(?i)(F\d+(\.0)?|%-?\d*\.0f)$")
+
+
+@dataclass(frozen=True)
+class StatisticalForm:
+    """What a statistical file says about its columns.
+
+    Attributes
+    ----------
+    suffix : str
+        Ending of the file: labels can be written back only into the same format.
+    cells : polars.DataFrame
+        Its values with the codes of user-defined missing values in place.
+    metadata
+        pyreadstat's metadata.
+    """
+
+    suffix: str
+    cells: pl.DataFrame
+    metadata: Any
+
+
+def _pyreadstat() -> Any:
+    try:
+        import pyreadstat  # an extra
+    except ImportError:
+        raise MissingExtra("reading and writing SPSS, Stata and SAS files", "formats") from None
+    return pyreadstat
+
+
+def read_statistical(path: Path) -> tuple[pl.DataFrame, StatisticalForm]:
+    """Read a file: its columns, and what it says about them."""
+    pyreadstat = _pyreadstat()
+    suffix = path.suffix.lower()
+    read = {
+        ".sav": pyreadstat.read_sav,
+        ".zsav": pyreadstat.read_sav,
+        ".dta": pyreadstat.read_dta,
+        ".xpt": pyreadstat.read_xport,
+        ".sas7bdat": pyreadstat.read_sas7bdat,
+    }[suffix]
+    try:
+        frame, metadata = read(str(path), output_format="polars")
+        cells = frame
+        if suffix in (".sav", ".zsav"):
+            cells, metadata = read(str(path), output_format="polars", user_missing=True)
+    except pyreadstat.ReadstatError as error:
+        raise FileError(f"cannot read '{path}': {error}") from None
+    return frame.with_columns(_whole_columns(frame, metadata)), StatisticalForm(suffix, cells, metadata)
+
+
+def _whole_columns(frame: pl.DataFrame, metadata: Any) -> list[pl.Series]:
+    """Return the columns of numbers without decimals, by their format and their values, as integers."""
+    import polars as pl
+
+    whole = []
+    for column in frame:
+        shown = str(metadata.original_variable_types.get(column.name, ""))
+        stored = str(metadata.readstat_variable_types.get(column.name, ""))
+        if column.dtype.is_float() and (_WHOLE_FORMAT.match(shown) or stored.startswith("int")):
+            numbers = column.fill_nan(None)
+            if bool((numbers == numbers.round()).all()):
+                whole.append(numbers.cast(pl.Int64))
+    return whole
+
+
+def write_statistical(
+    frame: pl.DataFrame, path: Path, form: StatisticalForm | None, before: pl.DataFrame | None
+) -> None:
+    """Write a file with the labels of the one it came from; cells that were not changed keep their codes."""
+    pyreadstat = _pyreadstat()
+    suffix = path.suffix.lower()
+    same_form = (
+        form is not None and before is not None and (form.suffix in (".sav", ".zsav")) == (suffix in (".sav", ".zsav"))
+    )
+    options: dict[str, Any] = {}
+    if form is not None and before is not None:
+        columns = []
+        for column in frame:
+            cells = form.cells[column.name]
+            unchanged = column.eq_missing(before[column.name])
+            columns.append(column.cast(cells.dtype).zip_with(~unchanged, cells) if same_form else column)
+        frame = frame.with_columns(columns)
+        options = _labels(frame.columns, suffix, form, same_form)
+    write = {
+        ".sav": pyreadstat.write_sav,
+        ".zsav": pyreadstat.write_sav,
+        ".dta": pyreadstat.write_dta,
+        ".xpt": pyreadstat.write_xport,
+    }[suffix]
+    if suffix == ".zsav":
+        options["compress"] = True
+    try:
+        write(frame, str(path), **options)
+    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError) as error:
+        raise FileError(f"cannot write '{path}': {error}") from None
+
+
+def _labels(names: list[str], suffix: str, form: StatisticalForm, same_form: bool) -> dict[str, Any]:
+    """Return pyreadstat's arguments for the labels that a format can hold."""
+    metadata = form.metadata
+
+    def of(mapping: dict[str, Any]) -> dict[str, Any]:
+        return {name: mapping[name] for name in names if mapping.get(name)}
+
+    options: dict[str, Any] = {
+        "file_label": metadata.file_label or "",
+        "column_labels": of(metadata.column_names_to_labels),
+    }
+    if suffix in (".sav", ".zsav", ".dta"):
+        options["variable_value_labels"] = of(metadata.variable_value_labels)
+    if same_form and suffix in (".sav", ".zsav"):
+        options["missing_ranges"] = of(metadata.missing_ranges)
+        options["variable_measure"] = of(metadata.variable_measure)
+    if form.suffix == suffix or same_form:
+        options["variable_format"] = of(metadata.original_variable_types)
+    return options

@@ -1,0 +1,283 @@
+"""Text files: any delimiter and encoding, decimal commas, dates; cells that are not released stay as they were.
+
+All cells are read as text first. A column is numeric if every cell is a number; one with leading zeros
+(``007``) or more digits than an integer holds is text, since it would not survive.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shoal.errors import DataError, FileError, did_you_mean
+from shoal.plan import Reading
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_DELIMITERS = (",", ";", "\t", "|")
+_DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y")
+_TIMES = ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M")
+_LOOK = 100  # cells looked at before a type is tried on a whole column
+
+
+@dataclass(frozen=True)
+class TextForm:
+    """How a text file was written.
+
+    Attributes
+    ----------
+    delimiter, encoding, newline : str
+        As found or given.
+    header : bool
+        Whether the first line has the names.
+    missing : str
+        What a missing cell is written as.
+    cells : polars.DataFrame
+        Every cell as it was, as text.
+    decimal_comma : frozenset of str
+        Columns written with a decimal comma.
+    date_formats : dict
+        Format of each column of dates.
+    """
+
+    delimiter: str
+    encoding: str
+    newline: str
+    header: bool
+    missing: str
+    cells: pl.DataFrame
+    decimal_comma: frozenset[str] = frozenset()
+    date_formats: dict[str, str] = field(default_factory=dict)
+
+
+def read_text(path: Path, reading: Reading) -> tuple[pl.DataFrame, TextForm, tuple[str, ...]]:
+    """Read a text file: its typed columns, its form, and what was guessed."""
+    import polars as pl
+
+    data = path.read_bytes()
+    if path.suffix.lower() == ".gz":
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError):
+            raise FileError(f"'{path}' is not a gzip file, or is cut off") from None
+    data, encoding, notes = _as_utf8(data, path, reading.encoding)
+    if not data.strip():
+        raise DataError(f"'{path}' is empty")
+    delimiter = reading.delimiter or _find_delimiter(data)
+    if len(delimiter.encode()) != 1:
+        raise DataError(f"delimiter {delimiter!r}: give a single character")
+    names = _header(data, delimiter) if reading.header else None
+    cells = pl.read_csv(
+        io.BytesIO(data),
+        separator=delimiter,
+        has_header=reading.header,
+        new_columns=names,
+        infer_schema=False,
+    )
+    cells = _without_blank_end(cells, data)
+    _check_short_lines(cells, data, delimiter, reading.header, path)
+    commas, dates, typed = set(), {}, []
+    for column in cells:
+        present = _without(column, reading.missing)
+        values, comma, date = _typed(present.str.strip_chars(), delimiter)
+        typed.append(values if values.dtype != pl.String else present)
+        if comma:
+            commas.add(column.name)
+        if date:
+            dates[column.name] = date
+    form = TextForm(
+        delimiter=delimiter,
+        encoding=encoding,
+        newline="\r\n" if b"\r\n" in data[:65536] else "\n",
+        header=reading.header,
+        missing=reading.missing[0] if reading.missing else "",
+        cells=cells,
+        decimal_comma=frozenset(commas),
+        date_formats=dates,
+    )
+    return pl.DataFrame(typed), form, notes
+
+
+def write_text(frame: pl.DataFrame, path: Path, form: TextForm | None, before: pl.DataFrame | None) -> None:
+    """Write a text file in the given form; cells whose value is what it was ``before`` are written as they were."""
+    import polars as pl
+
+    form = form or TextForm("\t" if ".tsv" in path.suffixes else ",", "utf-8", "\n", True, "", pl.DataFrame())
+    columns = []
+    for column in frame:
+        texts = _texts(column, form).fill_null(form.missing)
+        if before is not None and column.name in form.cells.columns:
+            same = column.eq_missing(before[column.name])
+            texts = form.cells[column.name].zip_with(same, texts)
+        columns.append(texts)
+    data = pl.DataFrame(columns).write_csv(
+        separator=form.delimiter, include_header=form.header, line_terminator=form.newline
+    )
+    try:
+        encoded = data.encode(form.encoding)
+    except UnicodeEncodeError:
+        raise FileError(f"'{path}': some text cannot be written in {form.encoding}") from None
+    path.write_bytes(gzip.compress(encoded, mtime=0) if path.suffix.lower() == ".gz" else encoded)
+
+
+def _texts(column: pl.Series, form: TextForm) -> pl.Series:
+    """Format the values of a column as the file did."""
+    import polars as pl
+
+    if column.name in form.date_formats:
+        return column.dt.strftime(form.date_formats[column.name])
+    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
+        raise FileError(f"column '{column.name}' has type {column.dtype}, which a text file cannot hold")
+    texts = column.cast(pl.String)
+    return texts.str.replace(".", ",", literal=True) if column.name in form.decimal_comma else texts
+
+
+def _as_utf8(data: bytes, path: Path, encoding: str | None) -> tuple[bytes, str, tuple[str, ...]]:
+    """Return the text in UTF-8 without a byte order mark, the encoding it was in, and what was guessed."""
+    marks = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+    guess = encoding or next((name for mark, name in marks if data.startswith(mark)), "utf-8")
+    notes: tuple[str, ...] = ()
+    try:
+        text = data.decode(guess)
+    except LookupError:
+        raise DataError(f"there is no encoding '{guess}'{did_you_mean(guess, _ENCODINGS)}") from None
+    except UnicodeDecodeError:
+        if encoding:
+            raise FileError(f"'{path}' is not in {encoding}; give another encoding") from None
+        guess = "cp1252"
+        try:
+            text = data.decode(guess)
+        except UnicodeDecodeError:
+            guess = "latin-1"
+            text = data.decode(guess)
+        notes = (f"'{path.name}' is not in UTF-8 and was read as {guess}; give the encoding if that is wrong",)
+    return (data if guess == "utf-8" else text.encode()), guess, notes
+
+
+_ENCODINGS = (
+    "utf-8",
+    "utf-16",
+    "latin-1",
+    "cp1252",
+    "iso-8859-15",
+    "cp1250",
+    "cp437",
+    "big5",
+    "gb18030",
+    "shift_jis",
+    "euc-kr",
+)
+
+
+def _lines(data: bytes, delimiter: str, most: int) -> list[list[str]]:
+    """Return the fields of the first lines."""
+    sample = data[: 1 << 18].decode("utf-8", errors="ignore")
+    if len(data) > 1 << 18:
+        sample = sample[: sample.rfind("\n") + 1] or sample
+    rows = csv.reader(io.StringIO(sample), delimiter=delimiter)
+    return [row for row, _ in zip(rows, range(most), strict=False)]
+
+
+def _find_delimiter(data: bytes) -> str:
+    """Return the delimiter that cuts the first lines into the same number of fields, the more the better."""
+    best, most = ",", 1
+    for delimiter in _DELIMITERS:
+        widths = {len(row) for row in _lines(data, delimiter, _LOOK) if row}
+        if len(widths) == 1 and max(widths) > most:
+            best, most = delimiter, max(widths)
+    return best
+
+
+def _header(data: bytes, delimiter: str) -> list[str]:
+    """Return the names in the first line, checked."""
+    names = [name.strip() for name in _lines(data, delimiter, 1)[0]]
+    mistakes = [
+        f"column name '{name}' occurs {names.count(name)} times; rename the columns"
+        if name
+        else "a column has no name; name every column in the first line, or say that there is no header"
+        for name in dict.fromkeys(names)
+        if not name or names.count(name) > 1
+    ]
+    if mistakes:
+        raise DataError(mistakes)
+    return names
+
+
+def _without_blank_end(cells: pl.DataFrame, data: bytes) -> pl.DataFrame:
+    """Drop the records that blank lines at the end of the file were taken for."""
+    tail = data[-4096:].replace(b"\r", b"")
+    blank = len(tail) - len(tail.rstrip(b"\n")) - 1
+    return cells.head(len(cells) - blank) if blank > 0 else cells
+
+
+def _check_short_lines(cells: pl.DataFrame, data: bytes, delimiter: str, header: bool, path: Path) -> None:
+    """Refuse lines with too few fields, which polars fills up; only an empty last cell can come from one."""
+    if cells.width < 2 or cells[:, -1].null_count() == 0:
+        return
+    if b'"' not in data and data.count(delimiter.encode()) == (len(cells) + header) * (cells.width - 1):
+        return
+    reader = csv.reader(io.StringIO(data.decode(), newline=""), delimiter=delimiter)
+    short = [reader.line_num for row in reader if row and len(row) != cells.width]
+    if short:
+        raise FileError(
+            f"'{path}': {len(short)} lines do not have {cells.width} fields, the first is line {short[0]}; correct them"
+        )
+
+
+def _without(column: pl.Series, missing: tuple[str, ...]) -> pl.Series:
+    """Return a column of text with the marks of missing values taken out."""
+    return column.set(column.str.strip_chars().is_in(list(missing)), None) if missing else column
+
+
+def _typed(values: pl.Series, delimiter: str) -> tuple[pl.Series, bool, str | None]:
+    """Give a column of texts its type; also whether it has decimal commas, and the format of its dates."""
+    import polars as pl
+
+    look = values.drop_nulls().head(_LOOK)
+    if len(look) == 0:
+        return values.cast(pl.Float64), False, None
+
+    def holds(kind: pl.DataType | type[pl.DataType], texts: pl.Series, sample: pl.Series) -> pl.Series | None:
+        if sample.cast(kind, strict=False).null_count():
+            return None
+        typed = texts.cast(kind, strict=False)
+        return typed if typed.null_count() == texts.null_count() else None
+
+    if not look.str.contains(r"^[+-]?0\d").any():
+        whole = holds(pl.Int64, values, look)
+        if whole is not None and not values.str.contains(r"^[+-]?0\d").any():
+            return whole, False, None
+        real = holds(pl.Float64, values, look)
+        if real is not None and values.str.contains(r"[^\d+-]").any() and not values.str.contains(r"^[+-]?0\d").any():
+            return real, False, None
+        if delimiter != "," and look.str.contains(r"^[+-]?\d+(,\d+)?$").all():
+            point = values.str.replace(",", ".", literal=True)
+            real = holds(pl.Float64, point, look.str.replace(",", ".", literal=True))
+            if real is not None and values.str.contains(",", literal=True).any():
+                return real, True, None
+    if look.str.to_lowercase().is_in(["true", "false"]).all():
+        truth = values.str.to_lowercase().replace_strict({"true": True, "false": False}, default=None)
+        if truth.null_count() == values.null_count():
+            return truth.cast(pl.Boolean), False, None
+    return _dated(values, look)
+
+
+def _dated(values: pl.Series, look: pl.Series) -> tuple[pl.Series, bool, str | None]:
+    """Give a column of texts the type of dates or times if exactly one format fits all of it."""
+    import polars as pl
+
+    for kind, formats in ((pl.Date, _DATES), (pl.Datetime("us"), _TIMES)):
+        fitting = []
+        for pattern in formats:
+            if look.str.strptime(kind, pattern, strict=False).null_count() == 0:
+                dates = values.str.strptime(kind, pattern, strict=False)
+                if dates.null_count() == values.null_count():
+                    fitting.append((dates, pattern))
+        if len(fitting) == 1:
+            return fitting[0][0], False, fitting[0][1]
+    return values, False, None

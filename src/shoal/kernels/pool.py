@@ -1,0 +1,97 @@
+"""A pool holds the records that have no group yet, and answers what the methods ask of them.
+
+    who is farthest from the centroid?  who is farthest from this record?  who are the nearest to it?
+    take this one away
+
+Methods are written once, against the functions below. Which pool they run on is decided when they are compiled,
+by the type of the pool: :class:`~shoal.kernels.brute.BrutePool` for complete records,
+:class:`~shoal.kernels.masked.MaskedPool` for records with missing values. All pools break ties by the lowest
+row number and sum squared differences in the order of the columns, so that pools of the same records give the
+same answers to the last bit.
+
+A record is asked about by its row number and may have left already: its values are still known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from numba.extending import overload
+
+from shoal.arrays import Flags, Floats, Ints
+from shoal.kernels import brute, masked
+from shoal.kernels.compiling import kernel
+
+Pool: TypeAlias = brute.BrutePool | masked.MaskedPool
+
+
+def open_pool(values: Floats, observed: Flags | None) -> Pool:
+    """Put records into a pool; ``observed`` is None where no value is missing."""
+    if observed is None:
+        return brute.open_brute_pool(values)
+    return masked.open_masked_pool(values, observed)
+
+
+def distance(pool: Pool, a: int, b: int) -> float:
+    """Squared distance of two records."""
+    raise NotImplementedError("only inside kernels")
+
+
+def farthest_from_centroid(pool: Pool) -> int:
+    """Row of the remaining record farthest from the centroid of those that remain."""
+    raise NotImplementedError("only inside kernels")
+
+
+def farthest(pool: Pool, row: int) -> int:
+    """Row of the remaining record farthest from a record."""
+    raise NotImplementedError("only inside kernels")
+
+
+def nearest(pool: Pool, row: int, count: int, rows: Ints, distances: Floats) -> None:
+    """Fill ``rows`` and ``distances`` with the nearest remaining records, nearest first; needs at least ``count``.
+
+    A record that remains is its own nearest, up to ties with its duplicates.
+    """
+    raise NotImplementedError("only inside kernels")
+
+
+def remove(pool: Pool, row: int) -> None:
+    """Take a record that remains out of the pool."""
+    raise NotImplementedError("only inside kernels")
+
+
+def _implement(operation: Callable[..., Any], kernels: dict[type, Any]) -> None:
+    """Tell numba which kernel stands for an operation on each type of pool."""
+
+    def choose(pool: Any, *_: Any) -> Any:
+        return kernels[pool.instance_class].py_func
+
+    overload(operation, strict=False)(choose)
+
+
+_implement(distance, {brute.BrutePool: brute.distance, masked.MaskedPool: masked.distance})
+_implement(
+    farthest_from_centroid,
+    {brute.BrutePool: brute.farthest_from_centroid, masked.MaskedPool: masked.farthest_from_centroid},
+)
+_implement(farthest, {brute.BrutePool: brute.farthest, masked.MaskedPool: masked.farthest})
+_implement(nearest, {brute.BrutePool: brute.nearest, masked.MaskedPool: masked.nearest})
+_implement(remove, {brute.BrutePool: brute.remove, masked.MaskedPool: masked.remove})
+
+
+@kernel
+def take_group(pool: Pool, row: int, k: int, label: int, labels: Ints, rows: Ints, distances: Floats) -> None:
+    """Take the k remaining records nearest to a record out of the pool and give them a label."""
+    nearest(pool, row, k, rows, distances)
+    for t in range(k):
+        labels[rows[t]] = label
+        remove(pool, rows[t])
+
+
+@kernel
+def take_rest(label: int, labels: Ints) -> None:
+    """Give a label to all records that have none, marked by -1."""
+    for row in range(labels.shape[0]):
+        if labels[row] < 0:
+            labels[row] = label

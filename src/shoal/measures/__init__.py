@@ -1,0 +1,1 @@
+"""Measures of what a release keeps and what it risks."""

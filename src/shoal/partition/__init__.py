@@ -1,0 +1,158 @@
+"""Partition methods: the records of a block to groups of at least k. ``METHODS`` lists them all.
+
+To add one: write its function in a module here, add it to ``METHODS``, write its page in ``docs/methods``.
+The tests of promises run on every entry.
+"""
+
+from __future__ import annotations
+
+from shoal.errors import PlanError, did_you_mean
+from shoal.partition.dbfs import dbfs
+from shoal.partition.density import hdf, ldf
+from shoal.partition.iv_mdav import iv_mdav
+from shoal.partition.mdav import mdav, mdav_single
+from shoal.partition.method import Method, Option
+from shoal.partition.tfrp import tfrp
+from shoal.partition.univariate import individual_ranking, univariate
+from shoal.partition.v_mdav import v_mdav
+
+__all__ = ["METHODS", "Method", "Option", "find_method"]
+
+
+def find_method(name: str) -> Method:
+    """Return a method by its name, or raise PlanError with the nearest one.
+
+    >>> find_method("mdav").source
+    'Domingo-Ferrer & Torra 2005'
+    """
+    if name not in METHODS:
+        raise PlanError(f"there is no method '{name}'{did_you_mean(name, METHODS)} (there are {', '.join(METHODS)})")
+    return METHODS[name]
+
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        Method(
+            "mdav",
+            mdav,
+            doc="Two groups of k a round, round the record farthest from the centroid and the one farthest from that.",
+            source="Domingo-Ferrer & Torra 2005",
+            cost="O(d n^2 / k)",
+        ),
+        Method(
+            "mdav-single",
+            mdav_single,
+            doc="One group of k a round, round the record farthest from the centroid of what remains (CBFS).",
+            source="Laszlo & Mukherjee 2005",
+            cost="O(d n^2 / k)",
+        ),
+        Method(
+            "v-mdav",
+            v_mdav,
+            doc="Groups of k to 2k - 1, extended while the next record is closer to the group than to the others.",
+            source="Solanas & Martinez-Balleste 2006",
+            cost="O(d n^2)",
+            options=(
+                Option(
+                    "gamma",
+                    "how readily groups grow: 0.2 for scattered data, 1.1 for clusters",
+                    0.2,
+                    float,
+                    least=0,
+                ),
+            ),
+        ),
+        Method(
+            "iv-mdav",
+            iv_mdav,
+            doc="MDAV-single with groups of k to 2k, extended by neighbours that are isolated from the rest.",
+            source="Rawat & Borah",
+            cost="O(d n^2)",
+            options=(
+                Option(
+                    "gamma",
+                    "how isolated a neighbour must be to join; lower lets more in",
+                    1.16,
+                    float,
+                    least=0,
+                ),
+                Option(
+                    "candidates",
+                    "neighbours looked at, in multiples of k (2, or 3 as the paper proposes)",
+                    2,
+                    int,
+                    least=2,
+                    most=3,
+                ),
+                Option(
+                    "outlier",
+                    "no extension round a record whose k-th neighbour is this many times as far as is usual near it",
+                    None,
+                    float,
+                    least=0,
+                ),
+                Option(
+                    "cap",
+                    "stop at 2k - 1 records, as the paper's text asks and its figures do not",
+                    False,
+                    bool,
+                ),
+            ),
+        ),
+        Method(
+            "ldf",
+            ldf,
+            doc="Low density first: the sparsest group of k nearest records is taken first.",
+            source="Wen, Lin & Wang",
+            cost="O(k d n^2)",
+        ),
+        Method(
+            "hdf",
+            hdf,
+            doc="High density first: the densest group of k nearest records is taken first.",
+            source="Wen, Lin & Wang",
+            cost="O(k d n^2)",
+        ),
+        Method(
+            "dbfs",
+            dbfs,
+            doc="Two groups of k a round, round the two remaining records that are farthest apart.",
+            source="Mateo-Sanz & Domingo-Ferrer 1999",
+            cost="O(d n^2 / k) in practice",
+        ),
+        Method(
+            "tfrp",
+            tfrp,
+            doc="Groups of k round the records farthest from two fixed points; groups that do not pay are dissolved.",
+            source="Chang, Li & Huang 2007",
+            cost="O(d n^2 / k)",
+            options=(Option("dissolve", "second phase: dissolve groups where that lowers the loss", True, bool),),
+        ),
+        Method(
+            "univariate",
+            univariate,
+            doc="The optimal cut of the records sorted by one column or a projection: exact for one column.",
+            source="Hansen & Mukherjee 2003",
+            cost="O(n log n + k d n)",
+            options=(
+                Option(
+                    "by",
+                    "order of several columns: first principal component or sum",
+                    "pca",
+                    str,
+                    choices=("pca", "sum"),
+                ),
+            ),
+        ),
+        Method(
+            "individual-ranking",
+            individual_ranking,
+            doc="Each column by itself, in runs of k of its sorted values; k holds for each column only.",
+            source="Defays & Nanopoulos 1993",
+            cost="O(d n log n)",
+            options=(Option("optimal", "cut each column optimally instead of in runs of k", False, bool),),
+            by_column=True,
+        ),
+    )
+}

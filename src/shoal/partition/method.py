@@ -1,0 +1,138 @@
+"""What a partition method is, and how its options are described and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shoal.arrays import Ints
+from shoal.errors import PlanError, did_you_mean
+
+DONE, STOP = 0, 1  # places in a watch
+
+
+def new_watch() -> Ints:
+    """Return the two numbers that a running method shares: ``[records done, stop asked for]``.
+
+    A kernel writes the first, which progress bars read, and returns early when the second is not 0.
+    """
+    return np.zeros(2, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a method.
+
+    Attributes
+    ----------
+    name, doc : str
+        As the user writes it, and what it does.
+    default : float, int, bool, str or None
+        Used where the user says nothing. None means switched off.
+    kind : type
+        What a value must be: ``float``, ``int``, ``bool`` or ``str``.
+    least, most : float or None
+        Smallest and largest value allowed.
+    choices : tuple of str
+        Allowed values, for ``str``.
+    """
+
+    name: str
+    doc: str
+    default: float | int | bool | str | None
+    kind: type
+    least: float | None = None
+    most: float | None = None
+    choices: tuple[str, ...] = ()
+
+    def parse(self, value: object) -> object:
+        """Return a value of the right type, from a value or from the text of a command line."""
+        if value is None and self.default is None:
+            return None
+        if isinstance(value, str) and self.kind is not str:
+            value = self._from_text(value)
+        if self.kind is float and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        if type(value) is not self.kind:
+            raise PlanError(f"option '{self.name}' takes {_A_VALUE[self.kind]}, not {value!r}")
+        if self.choices and value not in self.choices:
+            hint = did_you_mean(str(value), self.choices)
+            raise PlanError(f"option '{self.name}' takes one of {', '.join(self.choices)}, not {value!r}{hint}")
+        if isinstance(value, float) and not np.isfinite(value):
+            raise PlanError(f"option '{self.name}' must be a finite number")
+        if self.least is not None and isinstance(value, int | float) and value < self.least:
+            raise PlanError(f"option '{self.name}' must be at least {self.least:g}, not {value:g}")
+        if self.most is not None and isinstance(value, int | float) and value > self.most:
+            raise PlanError(f"option '{self.name}' must be at most {self.most:g}, not {value:g}")
+        return value
+
+    def _from_text(self, text: str) -> object:
+        if self.kind is bool:
+            return {"true": True, "yes": True, "false": False, "no": False}.get(text.lower(), text)
+        try:
+            return self.kind(text)
+        except ValueError:
+            return text
+
+
+_A_VALUE = {float: "a number", int: "a whole number", bool: "true or false", str: "a word"}
+
+
+@dataclass(frozen=True)
+class Method:
+    """A partition method: the function and what a user should know about it.
+
+    Attributes
+    ----------
+    name : str
+        As the user writes it.
+    function : callable
+        ``function(records, k, watch, **options)`` returns the group of each record, numbered from 0; every
+        group has at least k records. It is called with n >= k.
+    doc, source, cost : str
+        One sentence; where it was published; how the work grows with n records, d columns and group size k.
+    options : tuple of Option
+        Its own options.
+    by_column : bool
+        Columns are treated one by one, as if each were a set of quasi-identifiers of its own.
+    """
+
+    name: str
+    function: Callable[..., Ints]
+    doc: str
+    source: str
+    cost: str
+    options: tuple[Option, ...] = ()
+    by_column: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a user should know as plain texts and lists."""
+        options = [{"name": o.name, "default": o.default, "doc": o.doc} for o in self.options]
+        return {
+            "name": self.name,
+            "doc": self.doc,
+            "source": self.source,
+            "cost": self.cost,
+            "options": options,
+        }
+
+    def parse_options(self, given: Mapping[str, object]) -> dict[str, Any]:
+        """Check options and fill in the defaults; all mistakes are raised together."""
+        known = {option.name: option for option in self.options}
+        parsed: dict[str, Any] = {name: option.default for name, option in known.items()}
+        mistakes = []
+        for name, value in given.items():
+            if name not in known:
+                has = f"it has {', '.join(known)}" if known else "it has no options"
+                mistakes.append(f"method '{self.name}' has no option '{name}'{did_you_mean(name, known)} ({has})")
+                continue
+            try:
+                parsed[name] = known[name].parse(value)
+            except PlanError as error:
+                mistakes.extend(f"method '{self.name}': {mistake}" for mistake in error.mistakes)
+        if mistakes:
+            raise PlanError(mistakes)
+        return parsed
