@@ -23,6 +23,8 @@ SCALINGS: tuple[str, ...] = get_args(ScalingName)
 class Column:
     """The numbers of one column, as ``origin + values``.
 
+    Floats are themselves, with an origin of 0; integers are differences from their first value.
+
     Attributes
     ----------
     name : str
@@ -32,7 +34,7 @@ class Column:
     observed : bool (n,)
         Which values there are.
     origin : float or int
-        The first observed value. Kept apart, and exact for integers, so that large numbers keep their digits.
+        Kept apart, so that large integers, such as times in nanoseconds, keep their digits.
     whole : bool
         Released values are rounded to whole numbers.
     """
@@ -50,12 +52,13 @@ class Column:
 
 @dataclass(frozen=True)
 class Scale:
-    """How one column is scaled: ``(value - location) / spread``, in two steps that neither over- nor underflow.
+    """How one column is scaled: ``((value - base) / unit - location) / spread``, which neither over- nor underflows.
 
-    ``unit`` is a power of two; ``location`` and ``spread`` are in that unit. A constant column has a spread of 0
-    and becomes 0 everywhere: it plays no part in distances.
+    ``base`` is a value of the column and ``unit`` a power of two; ``location`` and ``spread`` are in that unit.
+    A constant column has a spread of 0 and becomes 0 everywhere: it plays no part in distances.
     """
 
+    base: float
     unit: float
     location: float
     spread: float
@@ -64,7 +67,7 @@ class Scale:
         """Scale an array of values."""
         if self.spread == 0.0:
             return np.zeros_like(values)
-        scaled: Floats = (values / self.unit - self.location) / self.spread
+        scaled: Floats = ((values - self.base) / self.unit - self.location) / self.spread
         return scaled
 
 
@@ -96,17 +99,19 @@ def fit_scale(column: Column, scaling: ScalingName) -> Scale:
     """Measure location and spread of a column.
 
     >>> fit_scale(Column("x", np.array([0.0, 4.0]), np.array([True, True])), "z-score")
-    Scale(unit=4.0, location=0.5, spread=0.5)
+    Scale(base=0.0, unit=4.0, location=0.5, spread=0.5)
     """
     seen = column.values[column.observed]
     if scaling == "none" or not len(seen):
-        return Scale(1.0, 0.0, 1.0)
-    unit = _power_of_two(float(np.abs(seen).max()))
-    x = seen / unit
+        return Scale(0.0, 1.0, 0.0, 1.0)
+    base = float(seen[0])
+    above = seen - base
+    unit = _power_of_two(float(np.abs(above).max()))
+    x = above / unit
     if x.min() == x.max():
-        return Scale(unit, float(x[0]), 0.0)
+        return Scale(base, unit, float(x[0]), 0.0)
     if scaling == "range":
-        return Scale(unit, float(x.min()), float(x.max() - x.min()))
+        return Scale(base, unit, float(x.min()), float(x.max() - x.min()))
     if scaling == "robust":
         low, middle, high = np.quantile(x, [0.25, 0.5, 0.75])
         if high == low:
@@ -114,11 +119,11 @@ def fit_scale(column: Column, scaling: ScalingName) -> Scale:
                 f"column '{column.name}': robust scaling needs quartiles that differ, and at least half of its "
                 "values are equal; use scaling 'z-score' or 'range'"
             )
-        return Scale(unit, float(middle), float(high - low))
+        return Scale(base, unit, float(middle), float(high - low))
     location = float(x.mean())
     centred = x - location
     location += float(centred.mean())  # the second pass takes the rounding of the first out
-    return Scale(unit, location, float(np.sqrt(np.mean((x - location) ** 2))))
+    return Scale(base, unit, location, float(np.sqrt(np.mean((x - location) ** 2))))
 
 
 def encode(columns: list[Column], scales: list[Scale]) -> Records:

@@ -104,14 +104,14 @@ class Table:
             )
         if not observed.any():
             return Column(name, np.zeros(len(numbers)), observed, 0, whole)
+        if _too_wide(numbers[observed]):
+            raise DataError(f"column '{name}' spans more than its type can hold differences of; rescale it")
+        if not whole:
+            return Column(name, numbers, observed)
         origin = numbers[np.argmax(observed)].item()
         with np.errstate(over="ignore"):
-            steps = numbers - numbers.dtype.type(origin)
-            steps = steps.view(np.int64) if whole else steps
-        values = np.where(observed, steps, 0).astype(np.float64)
-        if not np.isfinite(values).all() or (whole and _wraps(numbers[observed])):
-            raise DataError(f"column '{name}' spans more than its type can hold differences of; rescale it")
-        return Column(name, values, observed, origin, whole)
+            steps = (numbers - numbers.dtype.type(origin)).view(np.int64)
+        return Column(name, np.where(observed, steps, 0).astype(np.float64), observed, origin, whole)
 
     def codes(self, names: Sequence[str]) -> tuple[Ints, list[str]]:
         """Number the combinations of some columns by first appearance; a missing value is a value of its own.
@@ -218,15 +218,16 @@ def _filled(series: nw.Series[Any], dtype: type[np.generic]) -> Any:
     return np.asarray(series.fill_null(0).to_numpy(), dtype=dtype)
 
 
-def _wraps(numbers: Any) -> bool:
-    """Whether differences of integers do not fit into their type."""
-    return int(numbers.max()) - int(numbers.min()) > np.iinfo(np.int64).max
+def _too_wide(numbers: Any) -> bool:
+    """Whether differences of numbers do not fit into their type."""
+    limit = np.finfo(np.float64).max if numbers.dtype.kind == "f" else np.iinfo(np.int64).max
+    return bool(numbers.max().item() - numbers.min().item() > limit)
 
 
 def _from_origin(column: Column, values: Floats) -> Any:
     """Return released values as numbers of the original's type: exact integers, or floats."""
     if not column.whole:
-        return values + column.origin
+        return values
     steps = np.rint(values).astype(np.int64)
     if int(column.origin) > np.iinfo(np.int64).max:
         return np.uint64(column.origin) + steps.view(np.uint64)  # wraps as two's complement does

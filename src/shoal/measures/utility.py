@@ -15,7 +15,7 @@ def squared_error(column: Column, scale: Scale, values: Floats, observed: Flags)
     everything: it counts as if replaced by the mean of the column.
 
     >>> column = Column("x", np.array([0.0, 2.0]), np.array([True, True]))
-    >>> squared_error(column, Scale(1.0, 1.0, 1.0), np.array([1.0, 1.0]), column.observed)
+    >>> squared_error(column, Scale(0.0, 1.0, 1.0, 1.0), np.array([1.0, 1.0]), column.observed)
     (2.0, 2.0)
     """
     original = scale.apply(column.values)[column.observed]
