@@ -10,3 +10,4 @@ from numpy.typing import NDArray
 Flags: TypeAlias = NDArray[np.bool_]
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
+Numbers: TypeAlias = NDArray[np.int64] | NDArray[np.float64] | NDArray[np.int64 | np.float64]

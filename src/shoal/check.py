@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shoal.arrays import Flags, Floats, Ints
+from shoal.arrays import Flags, Ints, Numbers
 from shoal.encode import Column
 from shoal.errors import BrokenPromise
 
@@ -28,11 +28,11 @@ def check_strata_kept(groups: Ints, codes: Ints) -> None:
         raise BrokenPromise("a group mixes strata")
 
 
-def check_released(column: Column, values: Floats, observed: Flags, groups: Ints, k: int) -> None:
+def check_released(column: Column, values: Numbers, observed: Flags, groups: Ints, k: int) -> None:
     """Released values are the same for a whole group, stand for at least k, and nothing missing was invented."""
     if (observed & ~column.observed).any():
         raise BrokenPromise(f"column '{column.name}': a missing value was invented")
-    representative = np.zeros(int(groups.max()) + 1)
+    representative = np.zeros(int(groups.max()) + 1, values.dtype)
     representative[groups[observed]] = values[observed]
     if not np.array_equal(representative[groups[observed]], values[observed]):
         raise BrokenPromise(f"column '{column.name}': a group has more than one value")

@@ -139,6 +139,7 @@ def inspect(
             _err.print(
                 f"plan written to {output}; check it, then: shoal protect {table} -o OUT --plan {output}",
                 markup=False,
+                soft_wrap=True,
             )
         if as_json:
             typer.echo(json.dumps(found.to_dict()))
@@ -155,7 +156,7 @@ def methods(
     with _told_errors():
         chosen = list(shoal.METHODS.values()) if name is None else [shoal.find_method(name)]
         if as_json:
-            typer.echo(json.dumps([m.to_dict() for m in chosen]))
+            typer.echo(json.dumps({"methods": [m.to_dict() for m in chosen]}))
         elif name is None:
             _out.print(_methods_table(chosen))
         else:

@@ -11,10 +11,10 @@ import numpy as np
 from shoal.aggregate import AGGREGATORS, aggregator_mistake
 from shoal.arrays import Floats
 from shoal.encode import Column
-from shoal.errors import DataError, PlanError, did_you_mean
+from shoal.errors import DataError, PlanError, counted, did_you_mean
 from shoal.partition import Method, find_method
-from shoal.plan import EVERY_COLUMN, Plan, column_mistakes
-from shoal.schema import MEASURABLE, Kind, why_identifier
+from shoal.plan import EVERY_COLUMN, Plan, column_mistakes, mentions, role_mistakes
+from shoal.schema import MEASURABLE, Kind, Role, why_identifier
 from shoal.tables import Table
 
 P = ParamSpec("P")
@@ -35,6 +35,8 @@ class Declared:
         The numbers of the quasi-identifiers, in the sets that are microaggregated together.
     weights : float64 (n,) or None
         Sampling weights.
+    doubtful : list of str
+        Quasi-identifiers that nobody named and that look like direct identifiers.
     """
 
     plan: Plan
@@ -42,6 +44,7 @@ class Declared:
     options: dict[str, Any]
     sets: list[list[Column]]
     weights: Floats | None
+    doubtful: list[str]
 
 
 def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False) -> Declared:
@@ -53,34 +56,42 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
     if all_numeric:
         settings["quasi_identifiers"] = _all_numeric(settings, table)
     known = set(table.names)
+    named = mentions(settings)
     mistakes = column_mistakes(settings, table.names)
     plan = None
     try:
         plan = Plan(**settings)
     except PlanError as error:
-        mistakes += error.mistakes
+        mistakes += [m for m in (*error.mistakes, *role_mistakes(named)) if m not in mistakes]
     method, options, method_mistakes = _method(settings)
     mistakes += method_mistakes + _aggregator_mistakes(settings)
+    mistakes += _undeclared_identifiers(table, {name for name, _ in named})
+
     reasons: list[str] = []
-    columns: list[list[Column]] = []
+    if plan and len(table) < plan.k:
+        reasons.append(f"the table has {counted(len(table), 'record')}, fewer than k = {plan.k}; choose a smaller k")
+    columns = {
+        name: _attempt(reasons, _column, table, name, plan.aggregator_of(name) if plan else "mean")
+        for name in dict.fromkeys(name for name, role in named if role is Role.QUASI_IDENTIFIER)
+        if name in known
+    }
     weights = None
-    if plan:
-        mistakes += _undeclared_identifiers(table, {name for name, _ in plan.roles_named()})
-        if len(table) < plan.k:
-            reasons.append(f"the table has {len(table)} records, fewer than k = {plan.k}; choose a smaller k")
-        by_column = method is not None and method.by_column
-        for names in [[n] for part in plan.quasi_identifiers for n in part] if by_column else plan.quasi_identifiers:
-            found = [
-                _attempt(reasons, _column, table, name, plan.aggregator_of(name)) for name in names if name in known
-            ]
-            columns.append([column for column in found if column is not None])
-        if plan.weight in known:
-            weights = _attempt(reasons, _weights, table, plan.weight)
+    for name in {name for name, role in named if role is Role.WEIGHT} & known:
+        weights = _attempt(reasons, _weights, table, name)
     if mistakes or plan is None or method is None:
         raise PlanError(mistakes + reasons)
     if reasons:
         raise DataError(reasons)
-    return Declared(plan, method, options, columns, weights)
+    useless = method.without_effect(plan.options, max(map(len, plan.quasi_identifiers)))
+    if useless:
+        raise PlanError(useless)
+    plan = plan.model_copy(update={"options": {name: options[name] for name in plan.options}})
+    parts = (
+        [(name,) for part in plan.quasi_identifiers for name in part] if method.by_column else plan.quasi_identifiers
+    )
+    sets = [[column for name in part if (column := columns[name]) is not None] for part in parts]
+    doubtful = [c.name for part in sets for c in part if all_numeric and why_identifier(table.profile(c.name))]
+    return Declared(plan, method, options, sets, weights, doubtful)
 
 
 def _attempt(reasons: list[str], step: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
@@ -96,12 +107,11 @@ def _all_numeric(settings: Mapping[str, Any], table: Table) -> list[str]:
     """Return the columns of numbers and dates that have no other role."""
     if settings.get("quasi_identifiers"):
         raise PlanError("name the quasi-identifiers or ask for all numeric columns, not both")
-    others = {key: value for key, value in settings.items() if key != "quasi_identifiers"}
-    named: set[str] = set()
-    for key in ("identifiers", "confidential", "strata", "weight"):
-        names = others.get(key) or ()
-        named |= {names} if isinstance(names, str) else set(names)
-    return [name for name in table.names if name not in named and table.kind(name) in MEASURABLE]
+    named = {name for name, _ in mentions(settings)}
+    found = [name for name in table.names if name not in named and table.kind(name) in MEASURABLE]
+    if not found:
+        raise DataError("there is no column of numbers or dates without another role")
+    return found
 
 
 def _method(settings: Mapping[str, Any]) -> tuple[Method | None, dict[str, Any], list[str]]:
@@ -123,18 +133,17 @@ def _aggregator_mistakes(settings: Mapping[str, Any]) -> list[str]:
         given = {EVERY_COLUMN: given}
     if not isinstance(given, Mapping):
         return []
-    sets = settings.get("quasi_identifiers") or ()
-    names = (
-        {sets} if isinstance(sets, str) else {n for part in sets for n in ([part] if isinstance(part, str) else part)}
-    )
+    names = {name for name, role in mentions(settings) if role is Role.QUASI_IDENTIFIER}
     mistakes = []
     for column, aggregator in given.items():
-        if aggregator not in AGGREGATORS:
-            hint = did_you_mean(str(aggregator), AGGREGATORS)
+        if isinstance(aggregator, str) and aggregator not in AGGREGATORS:
+            hint = did_you_mean(aggregator, AGGREGATORS)
             mistakes.append(f"there is no aggregator '{aggregator}'{hint} (there are {', '.join(AGGREGATORS)})")
         elif aggregator == "weighted-mean" and not settings.get("weight"):
             mistakes.append("aggregator 'weighted-mean' needs a column of weights; name it as weight")
-        if column != EVERY_COLUMN and column not in names:
+        if column == EVERY_COLUMN and names and names <= set(given):
+            mistakes.append("aggregators: '*' has no effect, since every quasi-identifier has its own")
+        elif column != EVERY_COLUMN and column not in names:
             mistakes.append(f"aggregators: column '{column}' is not a quasi-identifier, so it is not aggregated")
     return list(dict.fromkeys(mistakes))
 
@@ -167,10 +176,15 @@ def _column(table: Table, name: str, aggregator: str) -> Column:
 
 
 def _weights(table: Table, name: str) -> Floats:
+    if table.kind(name) is not Kind.NUMERIC:
+        raise DataError(f"weight '{name}' is {table.kind(name)}; a weight must be a number")
     column = table.column(name)
     if not column.observed.all():
-        raise DataError(f"weight '{name}' is missing in {int((~column.observed).sum())} records; fill it in")
-    weights: Floats = column.values + float(column.origin)
+        missing = counted(int((~column.observed).sum()), "record")
+        raise DataError(f"weight '{name}' is missing in {missing}; fill it in")
+    weights = column.values.astype(np.float64) + column.origin
     if (weights <= 0.0).any():
-        raise DataError(f"weight '{name}' is not above 0 in {int((weights <= 0.0).sum())} records; correct it")
+        raise DataError(
+            f"weight '{name}' is not above 0 in {counted(int((weights <= 0.0).sum()), 'record')}; correct it"
+        )
     return np.ascontiguousarray(weights)

@@ -7,12 +7,12 @@ scaled by a power of two, so that an offset of 1e9, values of 1e-300 or of 1e300
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
 
-from shoal.arrays import Flags, Floats, Ints
+from shoal.arrays import Flags, Floats, Ints, Numbers
 from shoal.errors import DataError
 
 ScalingName = Literal["z-score", "range", "robust", "none"]
@@ -21,38 +21,43 @@ SCALINGS: tuple[str, ...] = get_args(ScalingName)
 
 @dataclass(frozen=True)
 class Column:
-    """The numbers of one column, as ``origin + values``.
-
-    Floats are themselves, with an origin of 0; integers are differences from their first value.
+    """The numbers of one column: ``origin + step * values``.
 
     Attributes
     ----------
     name : str
         Name of the column.
-    values : float64 (n,)
-        Differences from the origin; 0 where missing.
+    values : float64 or int64 (n,)
+        Floats as they are; whole numbers as differences from the first, exact. 0 where missing.
     observed : bool (n,)
         Which values there are.
-    origin : float or int
-        Kept apart, so that large integers, such as times in nanoseconds, keep their digits.
-    whole : bool
-        Released values are rounded to whole numbers.
+    origin : int
+        What the differences of whole numbers are taken from.
+    step : int
+        Unit of the differences: a day in the ticks of a column of times that are all at midnight, for example.
     """
 
     name: str
-    values: Floats
+    values: Numbers
     observed: Flags
-    origin: float | int = 0.0
-    whole: bool = False
+    origin: int = 0
+    step: int = 1
+
+    @property
+    def whole(self) -> bool:
+        """Whether released values are whole numbers."""
+        return self.values.dtype.kind == "i"
 
     def take(self, rows: Ints) -> Column:
         """Return the column restricted to some rows."""
-        return Column(self.name, self.values[rows], self.observed[rows], self.origin, self.whole)
+        return replace(self, values=self.values[rows], observed=self.observed[rows])
 
 
 @dataclass(frozen=True)
 class Scale:
     """How one column is scaled: ``((value - base) / unit - location) / spread``, which neither over- nor underflows.
+
+    Whatever the scaling, the mean becomes 0.
 
     ``base`` is a value of the column and ``unit`` a power of two; ``location`` and ``spread`` are in that unit.
     A constant column has a spread of 0 and becomes 0 everywhere: it plays no part in distances.
@@ -63,12 +68,11 @@ class Scale:
     location: float
     spread: float
 
-    def apply(self, values: Floats) -> Floats:
+    def apply(self, values: Numbers) -> Floats:
         """Scale an array of values."""
         if self.spread == 0.0:
-            return np.zeros_like(values)
-        scaled: Floats = ((values - self.base) / self.unit - self.location) / self.spread
-        return scaled
+            return np.zeros(len(values))
+        return ((values.astype(np.float64) - self.base) / self.unit - self.location) / self.spread
 
 
 @dataclass(frozen=True)
@@ -101,8 +105,8 @@ def fit_scale(column: Column, scaling: ScalingName) -> Scale:
     >>> fit_scale(Column("x", np.array([0.0, 4.0]), np.array([True, True])), "z-score")
     Scale(base=0.0, unit=4.0, location=0.5, spread=0.5)
     """
-    seen = column.values[column.observed]
-    if scaling == "none" or not len(seen):
+    seen = column.values[column.observed].astype(np.float64)
+    if not len(seen):
         return Scale(0.0, 1.0, 0.0, 1.0)
     base = float(seen[0])
     above = seen - base
@@ -110,20 +114,24 @@ def fit_scale(column: Column, scaling: ScalingName) -> Scale:
     x = above / unit
     if x.min() == x.max():
         return Scale(base, unit, float(x[0]), 0.0)
-    if scaling == "range":
-        return Scale(base, unit, float(x.min()), float(x.max() - x.min()))
-    if scaling == "robust":
-        low, middle, high = np.quantile(x, [0.25, 0.5, 0.75])
-        if high == low:
-            raise DataError(
-                f"column '{column.name}': robust scaling needs quartiles that differ, and at least half of its "
-                "values are equal; use scaling 'z-score' or 'range'"
-            )
-        return Scale(base, unit, float(middle), float(high - low))
     location = float(x.mean())
-    centred = x - location
-    location += float(centred.mean())  # the second pass takes the rounding of the first out
-    return Scale(base, unit, location, float(np.sqrt(np.mean((x - location) ** 2))))
+    location += float((x - location).mean())  # the second pass takes the rounding of the first out
+    return Scale(base, unit, location, _spread(x, location, scaling, column.name) if scaling != "none" else 1.0 / unit)
+
+
+def _spread(x: Floats, location: float, scaling: ScalingName, name: str) -> float:
+    """Return the standard deviation, the range or the distance of the quartiles."""
+    if scaling == "z-score":
+        return float(np.sqrt(np.mean((x - location) ** 2)))
+    if scaling == "range":
+        return float(x.max() - x.min())
+    low, high = np.quantile(x, [0.25, 0.75])
+    if high == low:
+        raise DataError(
+            f"column '{name}': robust scaling needs quartiles that differ, and at least half of its "
+            "values are equal; use scaling 'z-score' or 'range'"
+        )
+    return float(high - low)
 
 
 def encode(columns: list[Column], scales: list[Scale]) -> Records:

@@ -58,6 +58,15 @@ class BrokenPromise(ShoalError, RuntimeError):  # noqa: N818 - says what happene
     """The result failed shoal's own check. Nothing was released; please report it."""
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun.
+
+    >>> counted(1, "record"), counted(2, "record")
+    ('1 record', '2 records')
+    """
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` for the nearest known name, or an empty string.
 

@@ -11,7 +11,7 @@ import yaml
 
 from shoal.errors import DataError
 from shoal.files import read_file, written_whole
-from shoal.plan import Plan, Reading
+from shoal.plan import Plan, Reading, as_reading
 from shoal.schema import MEASURABLE, Kind, Profile, Role, looks_like_weight, why_identifier
 from shoal.tables import open_table
 
@@ -53,9 +53,9 @@ class Inspection:
             raise DataError("there is no column of numbers or dates to propose as a quasi-identifier")
         return Plan(
             k=k,
-            identifiers=named[Role.IDENTIFIER],
-            quasi_identifiers=named[Role.QUASI_IDENTIFIER],
-            confidential=named[Role.CONFIDENTIAL],
+            identifiers=tuple(named[Role.IDENTIFIER]),
+            quasi_identifiers=(tuple(named[Role.QUASI_IDENTIFIER]),),
+            confidential=tuple(named[Role.CONFIDENTIAL]),
             weight=next(iter(named[Role.WEIGHT]), None),
             reading=self.reading,
         )
@@ -108,7 +108,7 @@ def inspect(data: Any, reading: Reading | Mapping[str, Any] | None = None) -> In
     >>> [str(p.role) for p in inspect(example()).proposals][:3]
     ['identifier', 'quasi-identifier', 'quasi-identifier']
     """
-    reading = reading if isinstance(reading, Reading) else Reading(**(reading or {}))
+    reading = as_reading(reading)
     notes: tuple[str, ...] = ()
     if isinstance(data, str | Path):
         source = read_file(Path(data), reading)

@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from shoal.arrays import Flags, Floats, Ints
+from shoal.arrays import Flags, Ints, Numbers
 from shoal.blocking.strata import check_strata, merge_small_strata
 from shoal.check import check_groups, check_released, check_strata_kept, check_table
 from shoal.declare import Declared, declare
 from shoal.encode import Column, encode, fit_scale
 from shoal.engines.memory import Report, run_tasks
-from shoal.errors import PlanError
+from shoal.errors import PlanError, counted
 from shoal.files import Source, read_file
 from shoal.measures.utility import information_loss, squared_error
-from shoal.plan import Plan, Reading, load_settings
+from shoal.plan import Plan, Reading, as_reading, load_settings
 from shoal.progress import show_progress
 from shoal.release import Release, SetSummary, Summary, check_output, shoal_version
 from shoal.tables import Table, open_table
@@ -153,7 +153,7 @@ class ProtectedSet:
 
     columns: list[Column]
     groups: Ints
-    released: list[tuple[Floats, Flags]]
+    released: list[tuple[Numbers, Flags]]
 
 
 class _Clock:
@@ -182,8 +182,7 @@ def merge_settings(plan: Plan | str | Path | None, given: Mapping[str, Any]) -> 
 
 def read(data: Any, settings: Mapping[str, Any]) -> tuple[Source | None, Table]:
     """Open a table, or read it from a file."""
-    reading = settings.get("reading") or {}
-    reading = reading if isinstance(reading, Reading) else Reading(**reading)
+    reading = as_reading(settings.get("reading"))
     if isinstance(data, str | Path):
         source = read_file(Path(data), reading)
         return source, open_table(source.frame)
@@ -222,7 +221,7 @@ def partition_and_aggregate(declared: Declared, codes: Ints, report: Report) -> 
     protected = []
     for columns in declared.sets:
         groups = np.empty(len(codes), dtype=np.int64)
-        released = [(np.empty(len(codes)), np.empty(len(codes), dtype=bool)) for _ in columns]
+        released = [(np.empty_like(c.values), np.empty(len(codes), dtype=bool)) for c in columns]
         first = 0
         for members in rows:
             result = next(results)
@@ -295,7 +294,7 @@ def measure(
         merged_strata=merged,
         sets=sets,
         combined_smallest_group=int(combined.min()),
-        notes=_notes(plan, len(sets), int(combined.min()), suppressed, constant, merged, source),
+        notes=_notes(declared, len(sets), int(combined.min()), suppressed, constant, merged, source),
         seconds=round(time.perf_counter() - clock.started, 6),
         version=shoal_version(),
         seed=plan.seed,
@@ -303,7 +302,7 @@ def measure(
 
 
 def _notes(
-    plan: Plan,
+    declared: Declared,
     sets: int,
     combined: int,
     suppressed: int,
@@ -312,21 +311,27 @@ def _notes(
     source: Source | None,
 ) -> list[str]:
     """Say what a user should know, in sentences."""
+    k = declared.plan.k
     notes = list(source.notes) if source else []
+    if declared.doubtful:
+        notes.append(f"taken as quasi-identifiers although they look like identifiers: {', '.join(declared.doubtful)}")
     if sets > 1:
         notes.append(
-            f"k = {plan.k} holds for each of the {sets} sets of quasi-identifiers and not for their combination, "
-            f"whose smallest group has {combined} record{'s' if combined != 1 else ''}"
+            f"k = {k} holds for each of the {sets} sets of quasi-identifiers and not for their combination, "
+            f"whose smallest group has {counted(combined, 'record')}"
         )
     if suppressed:
         notes.append(
-            f"{suppressed} cells were suppressed: some but fewer than {plan.k} values of their column were observed "
-            "in their group"
+            f"{counted(suppressed, 'cell')} suppressed: some but fewer than {k} values of the column were observed in "
+            "the group"
         )
     if constant:
         notes.append(f"constant, so without a part in distances and loss: {', '.join(constant)}")
     if merged:
-        notes.append(f"{merged} strata of fewer than {plan.k} records were merged with their nearest")
+        notes.append(
+            f"{merged} of the strata had fewer than {k} records and share groups with their nearest; their labels "
+            "are still in the release"
+        )
     return notes
 
 

@@ -15,7 +15,19 @@ from shoal.schema import Role
 EVERY_COLUMN = "*"  # key of `aggregators` that stands for all columns without an entry of their own
 
 
-class Reading(BaseModel):
+class _Settings(BaseModel):
+    """Settings that are checked all at once and never change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    def __init__(self, /, **settings: Any) -> None:
+        try:
+            super().__init__(**settings)
+        except ValidationError as error:
+            raise PlanError(_sentences(error, type(self))) from None
+
+
+class Reading(_Settings):
     """How to read a text file, where looking at it is not enough.
 
     Attributes
@@ -28,15 +40,22 @@ class Reading(BaseModel):
         Whether the first line has the names of the columns.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     delimiter: str | None = None
     encoding: str | None = None
     missing: tuple[str, ...] = ()
     header: bool = True
 
 
-class Plan(BaseModel):
+def as_reading(value: object) -> Reading:
+    """Return how to read a text file, from a Reading, its settings, or None."""
+    if isinstance(value, Reading):
+        return value
+    if value is not None and not isinstance(value, Mapping):
+        raise PlanError("reading: give delimiter, encoding, missing or header by name, such as {'encoding': 'latin-1'}")
+    return Reading(**(value or {}))
+
+
+class Plan(_Settings):
     """Everything asked for: k, the roles of the columns, the method and its options.
 
     Attributes
@@ -73,8 +92,6 @@ class Plan(BaseModel):
     True
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     k: int = Field(ge=2)
     quasi_identifiers: tuple[tuple[str, ...], ...]
     identifiers: tuple[str, ...] = ()
@@ -88,12 +105,6 @@ class Plan(BaseModel):
     scaling: Literal["z-score", "range", "robust", "none"] = "z-score"
     reading: Reading = Reading()
     seed: int = Field(default=0, ge=0)
-
-    def __init__(self, /, **settings: Any) -> None:
-        try:
-            super().__init__(**settings)
-        except ValidationError as error:
-            raise PlanError(_sentences(error, type(self))) from None
 
     @field_validator("quasi_identifiers", mode="before")
     @classmethod
@@ -128,7 +139,7 @@ class Plan(BaseModel):
 
     def roles_named(self) -> list[tuple[str, Role]]:
         """Return every mention of a column with its role, in order; a column mentioned twice comes twice."""
-        return _mentions(self.model_dump())
+        return mentions(self.model_dump())
 
     def aggregator_of(self, column: str) -> str:
         """Return the aggregator of a quasi-identifier."""
@@ -137,6 +148,8 @@ class Plan(BaseModel):
     def to_dict(self) -> dict[str, Any]:
         """Return what was asked for as plain lists, numbers and texts, without what is left at its default."""
         plain: dict[str, Any] = self.model_dump(mode="json", exclude_defaults=True)
+        if len(self.quasi_identifiers) == 1:
+            plain["quasi_identifiers"] = list(self.quasi_identifiers[0])
         plain.setdefault("method", self.method)
         plain.setdefault("seed", self.seed)
         return plain
@@ -157,6 +170,7 @@ class Plan(BaseModel):
 
 
 _ROLE_FIELDS = {
+    "quasi_identifiers": Role.QUASI_IDENTIFIER,
     "identifiers": Role.IDENTIFIER,
     "confidential": Role.CONFIDENTIAL,
     "weight": Role.WEIGHT,
@@ -164,16 +178,16 @@ _ROLE_FIELDS = {
 }
 
 
-def _mentions(settings: Mapping[str, Any]) -> list[tuple[str, Role]]:
-    """Return (column, role) for each column named in settings that have the right shape."""
-    found = []
-    sets = settings.get("quasi_identifiers") or ()
-    for member in [sets] if isinstance(sets, str) else sets:
-        found += [(name, Role.QUASI_IDENTIFIER) for name in ([member] if isinstance(member, str) else member)]
-    for field, role in _ROLE_FIELDS.items():
-        names = settings.get(field) or ()
-        found += [(name, role) for name in ([names] if isinstance(names, str) else names)]
-    return found
+def mentions(settings: Mapping[str, Any]) -> list[tuple[str, Role]]:
+    """Return (column, role) for each column named in settings, well-formed or not."""
+    return [(name, role) for field, role in _ROLE_FIELDS.items() for name in _texts(settings.get(field))]
+
+
+def _texts(value: object) -> list[str]:
+    """Return the texts in a text or in lists of lists of texts; anything else is left to the plan to report."""
+    if isinstance(value, str):
+        return [value]
+    return [text for part in value for text in _texts(part)] if isinstance(value, list | tuple) else []
 
 
 def role_mistakes(mentions: list[tuple[str, Role]]) -> list[str]:
@@ -193,19 +207,29 @@ def role_mistakes(mentions: list[tuple[str, Role]]) -> list[str]:
 
 def column_mistakes(settings: Mapping[str, Any], columns: list[str]) -> list[str]:
     """Say which columns in settings, well-formed or not, are not in the table, with the nearest name that is."""
-    try:
-        named = [name for name, _ in _mentions(settings)]
-    except TypeError:  # a setting of the wrong shape, reported by the plan itself
-        return []
+    named = [name for name, _ in mentions(settings)]
     aggregators = settings.get("aggregators")
     if isinstance(aggregators, Mapping):
-        named += [name for name in aggregators if name != EVERY_COLUMN]
+        named += [name for name in aggregators if isinstance(name, str) and name != EVERY_COLUMN]
     known = set(columns)
     return [
-        f"column '{name}' is not in the table{did_you_mean(str(name), columns)}"
+        f"column '{name}' is not in the table{did_you_mean(name, columns)}"
         for name in dict.fromkeys(named)
         if name not in known
     ]
+
+
+_PLAIN_WORDS = {
+    "greater_than_equal": "must be at least {ge}",
+    "int_parsing": "must be a whole number",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "literal_error": "must be {expected}",
+    "string_type": "must be a text",
+    "tuple_type": "must be a list of column names",
+    "dict_type": "must be a list of names with a value each",
+    "bool_type": "must be true or false",
+}
 
 
 def _sentences(error: ValidationError, model: type[BaseModel]) -> list[str]:
@@ -217,12 +241,13 @@ def _sentences(error: ValidationError, model: type[BaseModel]) -> list[str]:
         if isinstance(cause, PlanError):
             mistakes += cause.mistakes
         elif problem["type"] == "extra_forbidden":
-            known = Reading.model_fields if place.startswith("reading.") else model.model_fields
-            mistakes.append(f"there is no setting '{place}'{did_you_mean(str(problem['loc'][-1]), known)}")
+            inside = "reading." if model is Reading else ""
+            mistakes.append(f"there is no setting '{inside}{place}'{did_you_mean(place, model.model_fields)}")
         elif problem["type"] == "missing":
             mistakes.append(f"{place}: is missing; say what it should be")
         else:
-            mistakes.append(f"{place}: {problem['msg'].lower()}")
+            told = _PLAIN_WORDS.get(problem["type"], problem["msg"].lower())
+            mistakes.append(f"{place}: {told.format(**problem.get('ctx', {}))}")
     return mistakes
 
 

@@ -145,10 +145,11 @@ class Release:
         """
         path = Path(path)
         check_output(path, self.source.path if self.source else None)
-        manifest = path.with_name(path.name + ".manifest.json")
-        frame = open_table(self.data).frame.to_polars()
+        manifest = manifest_path(path)
+        frame = open_table(self.data).to_polars()
+        released = {name for part in self.plan.quasi_identifiers for name in part}
         with written_whole(path, manifest) as part:
-            write_file(frame, part(path), self.source)
+            write_file(frame, part(path), self.source, released)
             content = self.manifest(output=part(path), name=path.name)
             part(manifest).write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         return manifest
@@ -165,7 +166,7 @@ class Release:
             "versions": _versions(),
         }
         if self.source:
-            content["input"] = {"name": self.source.path.name, "sha256": checksum(self.source.path)}
+            content["input"] = {"name": self.source.path.name, "sha256": self.source.sha256}
         if output:
             content["output"] = {"name": name, "sha256": checksum(output)}
         content["group_sizes"] = [_size_counts(column) for column in np.atleast_2d(self.groups.T)]
@@ -181,12 +182,18 @@ def check_output(path: Path, original: Path | None) -> None:
     file_format(path)
     if original and path.exists() and original.exists() and path.samefile(original):
         raise FileError(f"'{path}' is the original; write the release to another file")
-    if path.is_dir():
-        raise FileError(f"'{path}' is a folder; name a file in it")
+    for target in (path, manifest_path(path)):
+        if target.is_dir():
+            raise FileError(f"'{target}' is a folder; name a file in it, or remove it")
     if not path.parent.is_dir():
         raise FileError(f"the folder '{path.parent}' is not there; make it first")
     if not os.access(path.parent, os.W_OK):
         raise FileError(f"the folder '{path.parent}' cannot be written to; choose another one")
+
+
+def manifest_path(path: Path) -> Path:
+    """Return where the manifest of a release is written: beside it."""
+    return path.with_name(path.name + ".manifest.json")
 
 
 def _size_counts(groups: Ints) -> dict[str, int]:

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import narwhals as nw
 import numpy as np
 
-from shoal.arrays import Flags, Floats, Ints
+from shoal.arrays import Flags, Ints, Numbers
 from shoal.encode import Column
-from shoal.errors import DataError
+from shoal.errors import DataError, counted
 from shoal.schema import Kind, Profile, looks_like_contact
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _SAMPLE = 1000  # values whose form is looked at when a column is profiled
 
@@ -44,6 +47,15 @@ class Table:
     def __len__(self) -> int:
         return len(self.frame)
 
+    def to_polars(self) -> pl.DataFrame:
+        """Return the table as a polars frame; a column of values of several types becomes text."""
+        import polars as pl
+
+        try:
+            return self.frame.to_polars()
+        except Exception:  # pyarrow and polars raise different errors for such columns
+            return pl.DataFrame([_one_type(self.frame[name]) for name in self.names])
+
     def types(self) -> list[tuple[str, str]]:
         """Names and types of the columns, as the table's own library tells them."""
         if _library(self.frame) == "pyarrow":
@@ -66,11 +78,13 @@ class Table:
             distinct = len(numbers)
             finite = numbers[np.isfinite(numbers)]
             whole = len(finite) > 0 and bool((finite == np.rint(finite)).all())
-            consecutive = whole and distinct == observed.sum() and float(finite[-1] - finite[0]) == distinct - 1
+            numbered = whole and distinct == int(observed.sum())
+            consecutive = numbered and float(finite[-1] - finite[0]) == distinct - 1
         elif kind is not Kind.OTHER:
-            distinct = len(set(series.filter(_like(series, observed)).to_list()))
+            values = [v for v, o in zip(series.to_list(), observed.tolist(), strict=True) if o]
+            distinct = _distinct(values)
         if kind is Kind.NOMINAL:
-            texts = [str(v) for v in series.filter(_like(series, observed)).head(_SAMPLE).to_list()]
+            texts = [str(v) for v in values[:_SAMPLE]]
             contact = len(texts) > 0 and sum(map(looks_like_contact, texts)) > 0.8 * len(texts)
         return Profile(
             name=name,
@@ -99,19 +113,18 @@ class Table:
         numbers, whole = _numbers(series, observed)
         infinite = int((~np.isfinite(numbers[observed])).sum()) if not whole else 0
         if infinite:
-            raise DataError(
-                f"column '{name}' has {infinite} infinite values, which have no mean; make them missing or finite"
-            )
+            raise DataError(f"column '{name}' has {counted(infinite, 'infinite value')}; make them missing or finite")
         if not observed.any():
-            return Column(name, np.zeros(len(numbers)), observed, 0, whole)
+            return Column(name, np.zeros_like(numbers, dtype=np.int64 if whole else np.float64), observed)
         if _too_wide(numbers[observed]):
             raise DataError(f"column '{name}' spans more than its type can hold differences of; rescale it")
         if not whole:
             return Column(name, numbers, observed)
         origin = numbers[np.argmax(observed)].item()
         with np.errstate(over="ignore"):
-            steps = (numbers - numbers.dtype.type(origin)).view(np.int64)
-        return Column(name, np.where(observed, steps, 0).astype(np.float64), observed, origin, whole)
+            differences = np.where(observed, (numbers - numbers.dtype.type(origin)).view(np.int64), 0)
+        step = _time_step(series.dtype, differences)
+        return Column(name, differences // step, observed, origin, step)
 
     def codes(self, names: Sequence[str]) -> tuple[Ints, list[str]]:
         """Number the combinations of some columns by first appearance; a missing value is a value of its own.
@@ -130,7 +143,7 @@ class Table:
         ]
         return codes, labels
 
-    def replace(self, released: Mapping[str, tuple[Column, Floats, Flags]], drop: Sequence[str]) -> Any:
+    def replace(self, released: Mapping[str, tuple[Column, Numbers, Flags]], drop: Sequence[str]) -> Any:
         """Return a table like this one with released columns in their places and some columns removed.
 
         ``released`` maps names to the original column, the released values from its origin, and which of them
@@ -139,8 +152,8 @@ class Table:
         put = {"pandas": _put_pandas, "polars": _put_polars, "pyarrow": _put_pyarrow}[_library(self.frame)]
         columns = {}
         for name, (column, values, observed) in released.items():
-            numbers = _from_origin(column, values)
-            columns[name] = (numbers, observed, column.observed & ~observed)
+            unsigned = self.frame[name].dtype.is_unsigned_integer()
+            columns[name] = (_from_origin(column, values, unsigned), observed, column.observed & ~observed)
         return put(self.native, columns, list(drop))
 
 
@@ -148,18 +161,23 @@ def open_table(data: object) -> Table:
     """Wrap a pandas, polars or pyarrow table."""
     if isinstance(data, nw.DataFrame):
         data = data.to_native()
+    if isinstance(data, nw.LazyFrame) or "lazy" in type(data).__name__.lower():
+        raise DataError(_not_a_table(data))
+    names = [*getattr(data, "column_names", getattr(data, "columns", ()))]
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        raise DataError(
+            [f"column name '{name}' occurs {names.count(name)} times; rename the columns" for name in twice]
+        )
+    unnamed = [name for name in names if not isinstance(name, str)]
+    if unnamed:
+        raise DataError(f"{counted(len(unnamed), 'column name')} not text, which the column names must be; rename them")
     try:
         frame: nw.DataFrame[Any] = nw.from_native(cast("Any", data), eager_only=True)
     except TypeError:
         raise DataError(_not_a_table(data)) from None
     if _library(frame) not in ("pandas", "polars", "pyarrow"):
         raise DataError(_not_a_table(data))
-    names = [str(name) for name in frame.columns]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise DataError(
-            [f"column name '{name}' occurs {names.count(name)} times; rename the columns" for name in twice]
-        )
     return Table(data, frame)
 
 
@@ -167,6 +185,17 @@ def _not_a_table(data: object) -> str:
     what = f"{type(data).__module__.split('.')[0]}.{type(data).__name__}"
     hint = "call .collect() first" if "lazy" in what.lower() else "pass a pandas, polars or pyarrow table, or a path"
     return f"cannot protect a {what}: {hint}"
+
+
+def _one_type(series: nw.Series[Any]) -> pl.Series:
+    """Return a series as a polars one, as text where its values are of several types."""
+    import polars as pl
+
+    try:
+        return series.to_polars()
+    except Exception:  # as above
+        cells = zip(series.to_list(), _observed(series).tolist(), strict=True)
+        return pl.Series(series.name, [str(value) if there else None for value, there in cells])
 
 
 def _library(frame: nw.DataFrame[Any]) -> str:
@@ -194,9 +223,12 @@ def _observed(series: nw.Series[Any]) -> Flags:
     return observed
 
 
-def _like(series: nw.Series[Any], flags: Flags) -> list[bool]:
-    """Return flags in a form that filters series of every library by position."""
-    return [bool(flag) for flag in flags]
+def _distinct(values: list[Any]) -> int:
+    """Count distinct values of any type."""
+    try:
+        return len(set(values))
+    except TypeError:  # lists and other values without a hash
+        return len({repr(value) for value in values})
 
 
 def _numbers(series: nw.Series[Any], observed: Flags) -> tuple[Any, bool]:
@@ -218,20 +250,27 @@ def _filled(series: nw.Series[Any], dtype: type[np.generic]) -> Any:
     return np.asarray(series.fill_null(0).to_numpy(), dtype=dtype)
 
 
+def _time_step(dtype: nw.dtypes.DType, differences: Ints) -> int:
+    """Return the unit that times are given in, in ticks: days, minutes or seconds where all differences are whole."""
+    if not isinstance(dtype, nw.Datetime):
+        return 1
+    second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[dtype.time_unit]
+    return next((step for step in (86400 * second, 60 * second, second) if not (differences % step).any()), 1)
+
+
 def _too_wide(numbers: Any) -> bool:
     """Whether differences of numbers do not fit into their type."""
     limit = np.finfo(np.float64).max if numbers.dtype.kind == "f" else np.iinfo(np.int64).max
     return bool(numbers.max().item() - numbers.min().item() > limit)
 
 
-def _from_origin(column: Column, values: Floats) -> Any:
+def _from_origin(column: Column, values: Numbers, unsigned: bool) -> Any:
     """Return released values as numbers of the original's type: exact integers, or floats."""
     if not column.whole:
         return values
-    steps = np.rint(values).astype(np.int64)
-    if int(column.origin) > np.iinfo(np.int64).max:
-        return np.uint64(column.origin) + steps.view(np.uint64)  # wraps as two's complement does
-    return steps + np.int64(column.origin)
+    differences = (values * column.step).view(np.uint64)
+    numbers = differences + np.uint64(column.origin % 2**64)  # wraps as two's complement does
+    return numbers if unsigned else numbers.view(np.int64)
 
 
 def _not_numeric(series: nw.Series[Any], name: str) -> str:

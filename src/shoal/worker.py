@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from shoal.aggregate import aggregate
-from shoal.arrays import Flags, Floats, Ints
+from shoal.arrays import Flags, Floats, Ints, Numbers
 from shoal.encode import Column, Scale, encode
+from shoal.kernels.representatives import group_rows
 from shoal.partition import METHODS
 
 
@@ -37,7 +38,7 @@ class ProtectedBlock:
     """Groups of a block's rows, and for each column the released values and which of them there are."""
 
     groups: Ints
-    released: list[tuple[Floats, Flags]]
+    released: list[tuple[Numbers, Flags]]
 
 
 def protect_block(
@@ -50,8 +51,9 @@ def protect_block(
 ) -> ProtectedBlock:
     """Encode, partition and aggregate the rows of a block."""
     groups = METHODS[method].function(encode(block.columns, block.scales), k, watch, **options)
+    grouping = group_rows(groups)
     released = [
-        aggregate(column, groups, k, aggregator, block.weights)
+        aggregate(column, grouping, k, aggregator, block.weights)
         for column, aggregator in zip(block.columns, aggregators, strict=True)
     ]
     return ProtectedBlock(groups, released)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,6 +56,8 @@ class Source:
         How a text file was written, and its cells as they were.
     statistical : StatisticalForm or None
         Labels and formats of an SPSS, Stata or SAS file, and its cells as they were.
+    sha256 : str
+        Checksum of the file as it was read.
     notes : tuple of str
         What was guessed and the user should know.
     """
@@ -64,14 +66,16 @@ class Source:
     frame: pl.DataFrame
     text: text.TextForm | None = None
     statistical: statistical.StatisticalForm | None = None
+    sha256: str = ""
     notes: tuple[str, ...] = ()
 
 
 def file_format(path: Path) -> str:
     """Return the format of a file by its name, or raise FileError."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    last = suffixes[-2] if len(suffixes) > 1 and suffixes[-1] == ".gz" else (suffixes[-1] if suffixes else "")
-    if last not in _FORMATS:
+    packed = len(suffixes) > 1 and suffixes[-1] == ".gz"
+    last = suffixes[-2] if packed else (suffixes[-1] if suffixes else "")
+    if last not in _FORMATS or (packed and _FORMATS[last] != "text"):
         raise FileError(f"'{path}': the ending '{last}' is none of {', '.join(_FORMATS)} (text files also with .gz)")
     return _FORMATS[last]
 
@@ -88,31 +92,46 @@ def read_file(path: Path, reading: Reading) -> Source:
     try:
         if kind == "text":
             frame, form, notes = text.read_text(path, reading)
-            return Source(path, frame, text=form, notes=notes)
+            return Source(path, frame, text=form, sha256=checksum(path), notes=notes)
         if kind == "statistical":
             frame, labels = statistical.read_statistical(path)
-            return Source(path, frame, statistical=labels)
+            return Source(path, frame, statistical=labels, sha256=checksum(path))
         frame = pl.read_parquet(path) if kind == "parquet" else pl.read_ipc(path)
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except pl.exceptions.PolarsError:
+        # what polars says may show cells
+        raise FileError(f"cannot read '{path}': it is damaged, or not what its ending says") from None
+    except OSError as error:
         if isinstance(error, FileError):
             raise
-        raise FileError(f"cannot read '{path}': {_first_line(error)}") from None
-    return Source(path, frame)
+        raise FileError(f"cannot read '{path}': {error.strerror or 'it is damaged'}") from None
+    return Source(path, frame, sha256=checksum(path))
 
 
-def write_file(frame: pl.DataFrame, path: Path, source: Source | None) -> None:
-    """Write a table, in the manner of the file that it came from where the formats agree."""
+def write_file(frame: pl.DataFrame, path: Path, source: Source | None, released: Container[str]) -> None:
+    """Write a table, in the manner of the file that it came from where the formats agree.
+
+    Cells of columns that were not ``released`` are written as they were; of the others only those that are
+    missing, since the way in which a number was written could tell the members of a group apart.
+    """
+    kept = _kept_cells(frame, source.frame, released) if source else {}
     kind = file_format(path)
     if kind == "text":
-        text.write_text(frame, path, source.text if source else None, source.frame if source else None)
+        text.write_text(frame, path, source.text if source else None, kept)
     elif kind == "statistical":
-        statistical.write_statistical(
-            frame, path, source.statistical if source else None, source.frame if source else None
-        )
+        statistical.write_statistical(frame, path, source.statistical if source else None, kept)
     elif kind == "parquet":
         frame.write_parquet(path)
     else:
         frame.write_ipc(path)
+
+
+def _kept_cells(frame: pl.DataFrame, before: pl.DataFrame, released: Container[str]) -> dict[str, pl.Series]:
+    """Return for each column which of its cells are to be written as they were."""
+    kept = {}
+    for column in frame:
+        old = before[column.name]
+        kept[column.name] = old.is_null() & column.is_null() if column.name in released else old.eq_missing(column)
+    return kept
 
 
 @contextmanager
@@ -125,34 +144,59 @@ def written_whole(*paths: Path) -> Iterator[Callable[[Path], Path]]:
     parts: dict[Path, Path] = {}
     try:
         for path in paths:
-            with tempfile.NamedTemporaryFile(
-                dir=path.parent,
-                prefix=f".{path.name.split('.')[0]}-",
-                suffix="".join(path.suffixes),
-                delete=False,
-            ) as handle:
-                parts[path] = Path(handle.name)
+            parts[path] = _beside(path)
         yield parts.__getitem__
         mask = os.umask(0)
         os.umask(mask)
-        for path, part in parts.items():
+        for part in parts.values():
             part.chmod(0o666 & ~mask)
-            part.replace(path)
+        _rename_all(parts)
     except OSError as error:
+        message = str(error)
+        for path, part in parts.items():
+            message = message.replace(str(part), str(path))
         if isinstance(error, FileError):
-            raise
+            raise FileError(message) from None
         names = ", ".join(f"'{path}'" for path in paths)
-        raise FileError(f"cannot write {names}: {error.strerror or error}; nothing was written") from None
+        raise FileError(f"cannot write {names}: {error.strerror or message}; nothing was written") from None
     finally:
         for part in parts.values():
             part.unlink(missing_ok=True)
+
+
+def _beside(path: Path) -> Path:
+    """Return a new empty file beside a path, with the same endings."""
+    stem = path.name.removesuffix("".join(path.suffixes))
+    with tempfile.NamedTemporaryFile(
+        dir=path.parent, prefix=f".{stem}-", suffix="".join(path.suffixes), delete=False
+    ) as handle:
+        return Path(handle.name)
+
+
+def _rename_all(parts: dict[Path, Path]) -> None:
+    """Rename every part to its path; where one cannot be, those before it get back what they were."""
+    former: dict[Path, Path | None] = {}
+    try:
+        for path, part in parts.items():
+            old = None
+            if path.exists():
+                old = _beside(path)
+                path.replace(old)
+            former[path] = old
+            part.replace(path)
+    except OSError:
+        for path, old in former.items():
+            if old:
+                old.replace(path)
+            else:
+                path.unlink(missing_ok=True)
+        raise
+    for old in former.values():
+        if old:
+            old.unlink()
 
 
 def checksum(path: Path) -> str:
     """Return the SHA-256 of a file."""
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n", maxsplit=1)[0]

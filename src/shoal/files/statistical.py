@@ -83,22 +83,20 @@ def _whole_columns(frame: pl.DataFrame, metadata: Any) -> list[pl.Series]:
 
 
 def write_statistical(
-    frame: pl.DataFrame, path: Path, form: StatisticalForm | None, before: pl.DataFrame | None
+    frame: pl.DataFrame, path: Path, form: StatisticalForm | None, kept: dict[str, pl.Series]
 ) -> None:
-    """Write a file with the labels of the one it came from; cells that were not changed keep their codes."""
+    """Write a file with the labels of the one it came from; ``kept`` cells have the codes that they had."""
     pyreadstat = _pyreadstat()
     suffix = path.suffix.lower()
-    same_form = (
-        form is not None and before is not None and (form.suffix in (".sav", ".zsav")) == (suffix in (".sav", ".zsav"))
-    )
     options: dict[str, Any] = {}
-    if form is not None and before is not None:
-        columns = []
-        for column in frame:
-            cells = form.cells[column.name]
-            unchanged = column.eq_missing(before[column.name])
-            columns.append(column.cast(cells.dtype).zip_with(~unchanged, cells) if same_form else column)
-        frame = frame.with_columns(columns)
+    if form is not None:
+        spss = (".sav", ".zsav")
+        same_form = form.suffix == suffix or (form.suffix in spss and suffix in spss)
+        if same_form:
+            cells = form.cells
+            frame = frame.with_columns(
+                [cells[c.name].zip_with(kept[c.name], c.cast(cells[c.name].dtype)) for c in frame]
+            )
         options = _labels(frame.columns, suffix, form, same_form)
     write = {
         ".sav": pyreadstat.write_sav,
@@ -130,6 +128,6 @@ def _labels(names: list[str], suffix: str, form: StatisticalForm, same_form: boo
     if same_form and suffix in (".sav", ".zsav"):
         options["missing_ranges"] = of(metadata.missing_ranges)
         options["variable_measure"] = of(metadata.variable_measure)
-    if form.suffix == suffix or same_form:
+    if same_form:
         options["variable_format"] = of(metadata.original_variable_types)
     return options

@@ -9,11 +9,12 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shoal.errors import DataError, FileError, did_you_mean
+from shoal.errors import DataError, FileError, counted, did_you_mean
 from shoal.plan import Reading
 
 if TYPE_CHECKING:
@@ -21,7 +22,14 @@ if TYPE_CHECKING:
 
 _DELIMITERS = (",", ";", "\t", "|")
 _DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y")
-_TIMES = ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M")
+_TIMES = (
+    "%Y-%m-%d %H:%M:%S",
+    "%Y-%m-%dT%H:%M:%S",
+    "%Y-%m-%d %H:%M",
+    "%Y-%m-%dT%H:%M",
+    "%Y-%m-%d %H:%M:%S%.f",
+    "%Y-%m-%dT%H:%M:%S%.f",
+)
 _LOOK = 100  # cells looked at before a type is tried on a whole column
 
 
@@ -68,19 +76,26 @@ def read_text(path: Path, reading: Reading) -> tuple[pl.DataFrame, TextForm, tup
     data, encoding, notes = _as_utf8(data, path, reading.encoding)
     if not data.strip():
         raise DataError(f"'{path}' is empty")
+    if b"\n" not in data and b"\r" in data:
+        raise FileError(f"'{path}' has lines that end in a carriage return alone; convert them to line feeds")
     delimiter = reading.delimiter or _find_delimiter(data)
     if len(delimiter.encode()) != 1:
         raise DataError(f"delimiter {delimiter!r}: give a single character")
-    names = _header(data, delimiter) if reading.header else None
-    cells = pl.read_csv(
-        io.BytesIO(data),
-        separator=delimiter,
-        has_header=reading.header,
-        new_columns=names,
-        infer_schema=False,
-    )
+    names = _header(data, delimiter) if reading.header else _numbered(data, delimiter)
+    try:
+        cells = pl.read_csv(
+            io.BytesIO(data), separator=delimiter, has_header=reading.header, new_columns=names, infer_schema=False
+        )
+    except pl.exceptions.PolarsError:
+        _check_lines(data, delimiter, len(names), path)
+        # what polars says may show cells
+        raise FileError(f"cannot read '{path}': a quote is left open or stands inside a cell; correct it") from None
     cells = _without_blank_end(cells, data)
-    _check_short_lines(cells, data, delimiter, reading.header, path)
+    # lines with too few fields are filled up by polars: only an empty last cell can come from one
+    if cells[:, -1].null_count() and cells.width > 1:
+        cuts = data.count(delimiter.encode())
+        if b'"' in data or cuts != (len(cells) + reading.header) * (cells.width - 1):
+            _check_lines(data, delimiter, cells.width, path)
     commas, dates, typed = set(), {}, []
     for column in cells:
         present = _without(column, reading.missing)
@@ -103,17 +118,20 @@ def read_text(path: Path, reading: Reading) -> tuple[pl.DataFrame, TextForm, tup
     return pl.DataFrame(typed), form, notes
 
 
-def write_text(frame: pl.DataFrame, path: Path, form: TextForm | None, before: pl.DataFrame | None) -> None:
-    """Write a text file in the given form; cells whose value is what it was ``before`` are written as they were."""
+def write_text(frame: pl.DataFrame, path: Path, form: TextForm | None, kept: dict[str, pl.Series]) -> None:
+    """Write a text file in the given form; ``kept`` cells are written as they were."""
     import polars as pl
 
-    form = form or TextForm("\t" if ".tsv" in path.suffixes else ",", "utf-8", "\n", True, "", pl.DataFrame())
+    form = form or TextForm(",", "utf-8", "\n", True, "", pl.DataFrame())
+    if ".tsv" in path.suffixes:
+        form = replace(form, delimiter="\t")
     columns = []
     for column in frame:
-        texts = _texts(column, form).fill_null(form.missing)
-        if before is not None and column.name in form.cells.columns:
-            same = column.eq_missing(before[column.name])
-            texts = form.cells[column.name].zip_with(same, texts)
+        texts = _texts(column, form)
+        if form.missing:
+            texts = texts.fill_null(form.missing)
+        if column.name in form.cells.columns:
+            texts = form.cells[column.name].zip_with(kept[column.name], texts)
         columns.append(texts)
     data = pl.DataFrame(columns).write_csv(
         separator=form.delimiter, include_header=form.header, line_terminator=form.newline
@@ -179,17 +197,22 @@ def _lines(data: bytes, delimiter: str, most: int) -> list[list[str]]:
     sample = data[: 1 << 18].decode("utf-8", errors="ignore")
     if len(data) > 1 << 18:
         sample = sample[: sample.rfind("\n") + 1] or sample
-    rows = csv.reader(io.StringIO(sample), delimiter=delimiter)
+    csv.field_size_limit(1 << 30)
+    rows = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
     return [row for row, _ in zip(rows, range(most), strict=False)]
 
 
 def _find_delimiter(data: bytes) -> str:
-    """Return the delimiter that cuts the first lines into the same number of fields, the more the better."""
-    best, most = ",", 1
+    """Return the delimiter that cuts most of the first lines into the same number of fields, the more the better."""
+    best, most = ",", (0.0, 1)
     for delimiter in _DELIMITERS:
-        widths = {len(row) for row in _lines(data, delimiter, _LOOK) if row}
-        if len(widths) == 1 and max(widths) > most:
-            best, most = delimiter, max(widths)
+        widths = Counter(len(row) for row in _lines(data, delimiter, _LOOK) if row)
+        if not widths:
+            continue
+        width, lines = widths.most_common(1)[0]
+        score = (round(lines / widths.total(), 1), width)
+        if width > 1 and score > most:
+            best, most = delimiter, score
     return best
 
 
@@ -208,6 +231,11 @@ def _header(data: bytes, delimiter: str) -> list[str]:
     return names
 
 
+def _numbered(data: bytes, delimiter: str) -> list[str]:
+    """Return names for the columns of a file without a header."""
+    return [f"column_{place}" for place, _ in enumerate(_lines(data, delimiter, 1)[0], start=1)]
+
+
 def _without_blank_end(cells: pl.DataFrame, data: bytes) -> pl.DataFrame:
     """Drop the records that blank lines at the end of the file were taken for."""
     tail = data[-4096:].replace(b"\r", b"")
@@ -215,18 +243,12 @@ def _without_blank_end(cells: pl.DataFrame, data: bytes) -> pl.DataFrame:
     return cells.head(len(cells) - blank) if blank > 0 else cells
 
 
-def _check_short_lines(cells: pl.DataFrame, data: bytes, delimiter: str, header: bool, path: Path) -> None:
-    """Refuse lines with too few fields, which polars fills up; only an empty last cell can come from one."""
-    if cells.width < 2 or cells[:, -1].null_count() == 0:
-        return
-    if b'"' not in data and data.count(delimiter.encode()) == (len(cells) + header) * (cells.width - 1):
-        return
-    reader = csv.reader(io.StringIO(data.decode(), newline=""), delimiter=delimiter)
-    short = [reader.line_num for row in reader if row and len(row) != cells.width]
-    if short:
-        raise FileError(
-            f"'{path}': {len(short)} lines do not have {cells.width} fields, the first is line {short[0]}; correct them"
-        )
+def _check_lines(data: bytes, delimiter: str, width: int, path: Path) -> None:
+    """Refuse lines that do not have as many fields as there are columns, blank ones too except at the end."""
+    reader = csv.reader(io.StringIO(data.decode().rstrip(), newline=""), delimiter=delimiter)
+    wrong = [reader.line_num for row in reader if len(row) != width]
+    if wrong:
+        raise FileError(f"'{path}': {counted(len(wrong), 'line')} without {width} fields, the first is line {wrong[0]}")
 
 
 def _without(column: pl.Series, missing: tuple[str, ...]) -> pl.Series:
@@ -238,6 +260,7 @@ def _typed(values: pl.Series, delimiter: str) -> tuple[pl.Series, bool, str | No
     """Give a column of texts its type; also whether it has decimal commas, and the format of its dates."""
     import polars as pl
 
+    values = values.set(values == "", None)
     look = values.drop_nulls().head(_LOOK)
     if len(look) == 0:
         return values.cast(pl.Float64), False, None
@@ -278,6 +301,6 @@ def _dated(values: pl.Series, look: pl.Series) -> tuple[pl.Series, bool, str | N
                 dates = values.str.strptime(kind, pattern, strict=False)
                 if dates.null_count() == values.null_count():
                     fitting.append((dates, pattern))
-        if len(fitting) == 1:
+        if len(fitting) == 1 or (fitting and kind != pl.Date):  # times without fractions fit both of their formats
             return fitting[0][0], False, fitting[0][1]
     return values, False, None

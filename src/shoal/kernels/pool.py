@@ -4,8 +4,9 @@
     take this one away
 
 Methods are written once, against the functions below. Which pool they run on is decided when they are compiled,
-by the type of the pool: :class:`~shoal.kernels.brute.BrutePool` for complete records,
-:class:`~shoal.kernels.masked.MaskedPool` for records with missing values. All pools break ties by the lowest
+by the type of the pool: :class:`~shoal.kernels.tree.TreePool` for many complete records,
+:class:`~shoal.kernels.brute.BrutePool` for few, :class:`~shoal.kernels.masked.MaskedPool` for records with missing
+values. All pools break ties by the lowest
 row number and sum squared differences in the order of the columns, so that pools of the same records give the
 same answers to the last bit.
 
@@ -20,17 +21,27 @@ from typing import Any, TypeAlias
 from numba.extending import overload
 
 from shoal.arrays import Flags, Floats, Ints
-from shoal.kernels import brute, masked
+from shoal.kernels import brute, masked, tree, tree_search
 from shoal.kernels.compiling import kernel
 
-Pool: TypeAlias = brute.BrutePool | masked.MaskedPool
+Pool: TypeAlias = brute.BrutePool | masked.MaskedPool | tree.TreePool
 
 
 def open_pool(values: Floats, observed: Flags | None) -> Pool:
     """Put records into a pool; ``observed`` is None where no value is missing."""
-    if observed is None:
-        return brute.open_brute_pool(values)
-    return masked.open_masked_pool(values, observed)
+    if observed is not None:
+        return masked.open_masked_pool(values, observed)
+    if worth_indexing(len(values)):
+        return tree.open_tree_pool(values)
+    return brute.open_brute_pool(values)
+
+
+def worth_indexing(n: int) -> bool:
+    """Whether the tree is faster than looking at every record; both give the same groups.
+
+    Measured with MDAV on normal data, the hardest for a tree: ``python benchmarks/run.py crossover``.
+    """
+    return n >= 5000
 
 
 def distance(pool: Pool, a: int, b: int) -> float:
@@ -70,14 +81,16 @@ def _implement(operation: Callable[..., Any], kernels: dict[type, Any]) -> None:
     overload(operation, strict=False)(choose)
 
 
-_implement(distance, {brute.BrutePool: brute.distance, masked.MaskedPool: masked.distance})
-_implement(
-    farthest_from_centroid,
-    {brute.BrutePool: brute.farthest_from_centroid, masked.MaskedPool: masked.farthest_from_centroid},
-)
-_implement(farthest, {brute.BrutePool: brute.farthest, masked.MaskedPool: masked.farthest})
-_implement(nearest, {brute.BrutePool: brute.nearest, masked.MaskedPool: masked.nearest})
-_implement(remove, {brute.BrutePool: brute.remove, masked.MaskedPool: masked.remove})
+for _operation in (distance, farthest_from_centroid, farthest, nearest, remove):
+    _name = _operation.__name__
+    _implement(
+        _operation,
+        {
+            brute.BrutePool: getattr(brute, _name),
+            masked.MaskedPool: getattr(masked, _name),
+            tree.TreePool: getattr(tree if _name == "remove" else tree_search, _name),
+        },
+    )
 
 
 @kernel

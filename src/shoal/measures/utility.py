@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Flags, Floats
+from shoal.arrays import Flags, Numbers
 from shoal.encode import Column, Scale
 
 
-def squared_error(column: Column, scale: Scale, values: Floats, observed: Flags) -> tuple[float, float]:
+def squared_error(column: Column, scale: Scale, values: Numbers, observed: Flags) -> tuple[float, float]:
     """Return the sum of squared errors of a released column, and its total sum of squares.
 
     Both are over the observed cells of the original, in units of ``scale``. A suppressed cell has lost

@@ -50,7 +50,7 @@ METHODS: dict[str, Method] = {
         Method(
             "v-mdav",
             v_mdav,
-            doc="Groups of k to 2k - 1, extended while the next record is closer to the group than to the others.",
+            doc="Groups of k or more, extended while the next record is closer to the group than to the others.",
             source="Solanas & Martinez-Balleste 2006",
             cost="O(d n^2)",
             options=(
@@ -66,7 +66,7 @@ METHODS: dict[str, Method] = {
         Method(
             "iv-mdav",
             iv_mdav,
-            doc="MDAV-single with groups of k to 2k, extended by neighbours that are isolated from the rest.",
+            doc="MDAV-single with groups of k or more, extended by neighbours that are isolated from the rest.",
             source="Rawat & Borah",
             cost="O(d n^2)",
             options=(
@@ -144,6 +144,7 @@ METHODS: dict[str, Method] = {
                     choices=("pca", "sum"),
                 ),
             ),
+            several_columns=("by",),
         ),
         Method(
             "individual-ranking",

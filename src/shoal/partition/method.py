@@ -50,7 +50,7 @@ class Option:
 
     def parse(self, value: object) -> object:
         """Return a value of the right type, from a value or from the text of a command line."""
-        if value is None and self.default is None:
+        if self.default is None and (value is None or value in ("off", "none")):
             return None
         if isinstance(value, str) and self.kind is not str:
             value = self._from_text(value)
@@ -98,6 +98,8 @@ class Method:
         Its own options.
     by_column : bool
         Columns are treated one by one, as if each were a set of quasi-identifiers of its own.
+    several_columns : tuple of str
+        Options that have an effect only where a set has more than one column.
     """
 
     name: str
@@ -107,6 +109,14 @@ class Method:
     cost: str
     options: tuple[Option, ...] = ()
     by_column: bool = False
+    several_columns: tuple[str, ...] = ()
+
+    def without_effect(self, given: Mapping[str, object], columns: int) -> list[str]:
+        """Say which options have no effect because no set of quasi-identifiers has more than one column."""
+        idle = [name for name in given if name in self.several_columns and columns == 1]
+        return [
+            f"method '{self.name}': option '{name}' has no effect on a single column; leave it out" for name in idle
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a user should know as plain texts and lists."""

@@ -1,0 +1,74 @@
+"""One JSON line for each run: what was measured, on which machine, commit and versions."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import resource
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def machine() -> dict[str, Any]:
+    """Describe the machine, the commit and the versions."""
+    model = "unknown"
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        names = [
+            line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if line.startswith("model name")
+        ]
+        model = names[0] if names else model
+    commit = subprocess.run(
+        ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False, cwd=RESULTS.parent
+    ).stdout.strip()
+    return {
+        "processor": model,
+        "cores": os.cpu_count(),
+        "system": platform.system(),
+        "commit": commit or "unknown",
+        "versions": {"python": platform.python_version(), **{p: version(p) for p in ("numpy", "numba", "polars")}},
+    }
+
+
+class Recorder:
+    """Appends results of one benchmark to its file, newest run last, and prints them."""
+
+    def __init__(self, name: str) -> None:
+        self.path = RESULTS / f"{name}.jsonl"
+        self.path.parent.mkdir(exist_ok=True)
+        self.path.write_text(json.dumps({"benchmark": name, **machine()}) + "\n")
+
+    def add(self, **result: Any) -> None:
+        """Record one result."""
+        with self.path.open("a") as handle:
+            handle.write(json.dumps(result) + "\n")
+        print(json.dumps(result), flush=True)
+
+
+def load(name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the machine and the results of the last run of a benchmark."""
+    lines = [json.loads(line) for line in (RESULTS / f"{name}.jsonl").read_text().splitlines()]
+    return lines[0], lines[1:]
+
+
+@contextmanager
+def stopwatch() -> Iterator[dict[str, float]]:
+    """Measure CPU and wall seconds of a block."""
+    measured: dict[str, float] = {}
+    cpu, wall = time.process_time(), time.perf_counter()
+    yield measured
+    measured["cpu"] = round(time.process_time() - cpu, 4)
+    measured["wall"] = round(time.perf_counter() - wall, 4)
+
+
+def peak_mib() -> float:
+    """Return the largest memory of this process so far, in MiB."""
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)

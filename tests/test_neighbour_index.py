@@ -1,0 +1,118 @@
+"""The neighbour index against brute force: the same groups, ties included, on data that is awkward for trees."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial import cKDTree
+
+from shoal.encode import Records
+from shoal.kernels import pool as pools
+from shoal.kernels.compiling import kernel
+from shoal.kernels.equal_records import find_equal
+from shoal.kernels.tree import open_tree_pool
+from shoal.partition import METHODS
+from shoal.partition.method import new_watch
+
+INDEXED = ["mdav", "mdav-single", "v-mdav", "iv-mdav", "ldf", "hdf", "dbfs", "tfrp"]
+
+
+def normal(n, d, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+def mostly_duplicates():
+    x = normal(900, 3)
+    x[np.random.default_rng(1).random(900) < 0.9] = x[0]
+    return x
+
+
+AWKWARD = {
+    "normal": normal(1000, 3),
+    "all equal": np.ones((500, 2)),
+    "90 % duplicates": mostly_duplicates(),
+    "integers with few values": np.random.default_rng(2).integers(0, 3, size=(900, 4)).astype(float),
+    "one dominant column": normal(600, 3) * [1e9, 1.0, 1e-9],
+    "heavy tails": np.exp(5 * normal(700, 2)),
+    "far from the origin": normal(600, 2) + 1e8,
+    "tiny": normal(600, 2) * 1e-200,
+    "huge": normal(600, 2) * 1e150,
+    "60 columns": normal(400, 60),
+    "one column": normal(800, 1),
+    "a line": np.linspace(0, 1, 700)[:, None] * np.ones(3),
+    "signed zeros": np.where(normal(400, 2) > 0, 0.0, -0.0),
+}
+
+
+def partition(method, x, indexed, monkeypatch, k=3, **options):
+    monkeypatch.setattr(pools, "worth_indexing", lambda n: indexed)
+    return METHODS[method].function(Records(x), k, new_watch(), **options)
+
+
+@pytest.mark.parametrize("case", AWKWARD)
+@pytest.mark.parametrize("method", INDEXED)
+def test_groups_are_those_of_brute_force(method, case, monkeypatch):
+    x = AWKWARD[case]
+    with_index = partition(method, x, True, monkeypatch)
+    without = partition(method, x, False, monkeypatch)
+    assert np.array_equal(with_index, without)
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(6, 400),
+    d=st.integers(1, 4),
+    k=st.integers(2, 3),
+    spread=st.integers(1, 60),
+)
+def test_mdav_is_the_same_with_many_ties(seed, n, d, k, spread):
+    x = np.random.default_rng(seed).integers(0, spread, size=(n, d)).astype(float) / 7.0
+    with pytest.MonkeyPatch.context() as patch:
+        assert np.array_equal(partition("mdav", x, True, patch, k), partition("mdav", x, False, patch, k))
+
+
+@kernel
+def _drain(pool, steps, out):
+    """Alternate searches and removals, so that the tree shrinks and is built anew."""
+    rows, distances = np.empty(4, np.int64), np.empty(4)
+    for step in range(steps):
+        out[step, 0] = pools.farthest_from_centroid(pool)
+        out[step, 1] = pools.farthest(pool, out[step, 0])
+        pools.nearest(pool, out[step, 1], 4, rows, distances)
+        out[step, 2:6] = rows
+        pools.remove(pool, rows[step % 4])
+
+
+def test_searches_stay_exact_while_records_leave():
+    x = normal(3000, 4)
+    x[::5] = x[0]
+    found = []
+    for opener in (open_tree_pool, pools.brute.open_brute_pool):
+        out = np.zeros((2900, 6), np.int64)
+        _drain(opener(x), len(out), out)
+        found.append(out)
+    assert np.array_equal(*found)
+
+
+def test_nearest_agrees_with_an_independent_tree():
+    x = normal(2000, 5)
+    out = np.zeros((1, 6), np.int64)
+    _drain(open_tree_pool(x), 1, out)
+    assert out[0, 2:6].tolist() == cKDTree(x).query(x[out[0, 1]], 4)[1].tolist()
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=40))
+def test_equal_records_are_chained_in_order(rows):
+    x = np.array(rows, dtype=float)
+    place_of, first, after, before = find_equal(x)
+    distinct = list(dict.fromkeys(rows))
+    assert [rows[row] for row in first] == distinct
+    assert [distinct[place] for place in place_of] == rows
+    for place, start in enumerate(first):
+        chain = [int(start)]
+        while after[chain[-1]] >= 0:
+            assert before[after[chain[-1]]] == chain[-1]
+            chain.append(int(after[chain[-1]]))
+        assert chain == [row for row, value in enumerate(rows) if value == distinct[place]]
