@@ -16,6 +16,7 @@ from shoal.arrays import Flags, Floats, Ints, Numbers
 from shoal.errors import DataError
 
 ScalingName = Literal["z-score", "range", "robust", "none"]
+_SMALL, _LARGE = 1e-100, 1e100  # between these, squares of numbers and of their 16 first digits fit
 SCALINGS: tuple[str, ...] = get_args(ScalingName)
 
 
@@ -135,8 +136,14 @@ def _spread(x: Floats, location: float, scaling: ScalingName, name: str) -> floa
 
 
 def encode(columns: list[Column], scales: list[Scale]) -> Records:
-    """Scale columns and put them side by side."""
+    """Scale columns and put them side by side.
+
+    Unscaled columns so large or small that their squares would not fit are all divided by the same power of two.
+    """
     values = np.column_stack([scale.apply(c.values) for c, scale in zip(columns, scales, strict=True)])
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest > 0.0 and not _SMALL < largest < _LARGE:
+        values /= _power_of_two(largest)
     observed = np.column_stack([c.observed for c in columns])
     if observed.all():
         return Records(np.ascontiguousarray(values))

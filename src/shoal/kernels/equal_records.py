@@ -66,7 +66,7 @@ def _chain_equal(bits: NDArray[np.uint64]) -> tuple[Ints, Ints, Ints, Ints]:
 
 @kernel
 def _same(bits: NDArray[np.uint64], a: int, b: int) -> bool:
-    for j in range(bits.shape[1]):
+    for j in range(bits.shape[1]):  # noqa: SIM110 - numba compiles no generators
         if bits[a, j] != bits[b, j]:
             return False
     return True

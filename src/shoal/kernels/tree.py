@@ -1,6 +1,6 @@
 """The neighbour index: a pool of complete records in a k-d tree whose boxes shrink as records leave.
 
-Every answer is that of the brute-force pool, ties included; searching is in :mod:`shoal.kernels.tree_search`.
+Answers are those of the brute-force pool, ties included; searching is in :mod:`shoal.kernels.tree_search`.
 
 The tree is wide: six binary levels of median cuts are one node of 64 children, and a leaf holds up to 64
 places, column by column, so that bounds and distances are computed for many children or places at once in
@@ -10,7 +10,7 @@ traffic; they only say where to look, and what they let through is measured exac
 Equal records share one place, whose rows are a linked list, lowest first: a million copies of one record are a
 single point to the search.
 
-When half of the places have left, the tree is built anew over the rest: n log n in all. Memory O(d n).
+When half of the places have left, the tree is built anew: n log n in all. Memory O(d n).
 """
 
 from __future__ import annotations
@@ -73,10 +73,8 @@ class TreePool(NamedTuple):
         Place in each slot.
     centre, unit : float64 (d,), (1,)
         Scaled records are ``(x - centre) / unit``.
-    order, keys : int64, float64
-        Working space of building.
-    path, bounds, linear, chunk, point, pole, centroid
-        Working space of searching.
+    order, keys, path, bounds, linear, chunk, point, pole, centroid
+        Working space of building and searching.
     """
 
     values: Floats
