@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 from shoal.errors import BrokenPromise, DataError, FileError, MissingExtra, PlanError, ShoalError
 from shoal.examples import example
 from shoal.inspection import Inspection, inspect
-from shoal.plan import Plan, Reading
-from shoal.release import Release, Summary, shoal_version
+from shoal.plan import Blocking, Plan, Reading
+from shoal.release import Release
 from shoal.schema import Kind, Role
+from shoal.summary import Summary, shoal_version
 
 if TYPE_CHECKING:
     from shoal.partition import METHODS, find_method
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "METHODS",
+    "Blocking",
     "BrokenPromise",
     "DataError",
     "FileError",

@@ -78,6 +78,15 @@ def protect(
         list[str] | None, typer.Option("-a", "--aggregator", help="median, or income=median. Repeatable.")
     ] = None,
     scaling: Annotated[str | None, typer.Option(help="z-score, range, robust or none.")] = None,
+    blocking: Annotated[
+        str | None, typer.Option(help="Cut into blocks: spread-tree, 2d-tree, univariate or equal-counts.")
+    ] = None,
+    block_size: Annotated[str | None, typer.Option(help="Most records of a block, or auto.")] = None,
+    block_columns: Annotated[list[str] | None, typer.Option(help="Blocking columns: a,b; all by default.")] = None,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Let records join groups across the face of a block.")
+    ] = False,
+    threads: Annotated[int | None, typer.Option(help="Blocks that run at a time; the result is the same.")] = None,
     plan: Annotated[Path | None, typer.Option(help="Settings in YAML; options given here take precedence.")] = None,
     seed: Annotated[int | None, typer.Option(help="For methods that draw random numbers.")] = None,
     delimiter: Delimiter = None,
@@ -101,11 +110,13 @@ def protect(
             small_strata=small_strata,
             aggregators=_aggregators(aggregator),
             scaling=scaling,
+            blocking=_blocking(blocking, block_size, block_columns, repair),
             reading=_reading(delimiter, encoding, missing, no_header),
             seed=seed,
             plan=plan,
             all_numeric=all_numeric,
             output=output,
+            threads=threads,
         )
         for note in release.summary.notes:
             _err.print(f"note: {note}", markup=False, highlight=False, soft_wrap=True)
@@ -233,6 +244,19 @@ def _aggregators(given: Sequence[str] | None) -> dict[str, str] | None:
     return _pairs([part if "=" in part else f"*={part}" for part in given], "-a")
 
 
+def _blocking(method: str | None, size: str | None, columns: list[str] | None, repair: bool) -> dict[str, Any] | None:
+    if method is None:
+        if size or columns or repair:
+            raise shoal.PlanError("--block-size, --block-columns and --repair have no effect without --blocking")
+        return None
+    given: dict[str, Any] = {"method": method, "repair": repair}
+    if size is not None:
+        given["size"] = int(size) if size.isdigit() else size
+    if columns:
+        given["columns"] = _names(columns)
+    return given
+
+
 def _reading(
     delimiter: str | None, encoding: str | None, missing: list[str] | None, no_header: bool
 ) -> dict[str, Any] | None:
@@ -268,6 +292,7 @@ def _summary_table(summary: shoal.Summary) -> Table:
         "SSE, SST": f"{summary.sse:.4f}, {summary.sst:.4f}",
         "suppressed cells": f"{summary.suppressed_cells}",
         "seconds": f"{summary.seconds:.2f}",
+        "peak memory": "unknown" if summary.peak_memory_mib is None else f"{summary.peak_memory_mib:.0f} MiB",
     }
     for name, value in rows.items():
         table.add_row(name, value)

@@ -78,6 +78,10 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
     weights = None
     for name in {name for name, role in named if role is Role.WEIGHT} & known:
         weights = _attempt(reasons, _weights, table, name)
+    if plan and plan.blocking and plan.blocking.repair:
+        holes = [name for name, column in columns.items() if column and not column.observed.all()]
+        if holes:
+            reasons.append(f"blocking.repair needs complete columns, and values are missing in: {', '.join(holes)}")
     if mistakes or plan is None or method is None:
         raise PlanError(mistakes + reasons)
     if reasons:

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from shoal.arrays import Flags, Ints, Numbers
+from shoal.arrays import Ints
+from shoal.blocking import BLOCKINGS, ONE_COLUMN
+from shoal.blocking.repair import repair_boundaries
+from shoal.blocking.size import block_size
 from shoal.blocking.strata import check_strata, merge_small_strata
 from shoal.check import check_groups, check_released, check_strata_kept, check_table
 from shoal.declare import Declared, declare
-from shoal.encode import Column, encode, fit_scale
+from shoal.encode import Column, Records, encode, fit_scale
 from shoal.engines.memory import Report, run_tasks
-from shoal.errors import PlanError, counted
+from shoal.errors import PlanError
 from shoal.files import Source, read_file
-from shoal.measures.utility import information_loss, squared_error
-from shoal.plan import Plan, Reading, as_reading, load_settings
+from shoal.kernels.representatives import group_rows
+from shoal.plan import Blocking, Plan, Reading, as_reading, load_settings
 from shoal.progress import show_progress
-from shoal.release import Release, SetSummary, Summary, check_output, shoal_version
+from shoal.release import Release, check_output
+from shoal.summary import ProtectedSet, summarise
 from shoal.tables import Table, open_table
-from shoal.worker import Block, protect_block
+from shoal.worker import aggregate_column, partition_block
 
 
 def protect(
@@ -41,11 +44,13 @@ def protect(
     small_strata: str | None = None,
     aggregators: str | Mapping[str, str] | None = None,
     scaling: str | None = None,
+    blocking: Blocking | Mapping[str, Any] | str | None = None,
     reading: Reading | Mapping[str, Any] | None = None,
     seed: int | None = None,
     plan: Plan | str | Path | None = None,
     all_numeric: bool = False,
     output: str | Path | None = None,
+    threads: int | None = None,
     progress: bool | None = None,
 ) -> Release:
     """Microaggregate a table: every record shares its quasi-identifiers with at least k - 1 others.
@@ -77,6 +82,10 @@ def protect(
         ``"weighted-mean"``; one for all, or by column with ``"*"`` for the others.
     scaling : {"z-score", "range", "robust", "none"}
         How columns are made comparable for distances.
+    blocking : str or dict
+        ``"spread-tree"``, ``"2d-tree"``, ``"univariate"`` or ``"equal-counts"``; as a dict with ``method``,
+        ``size``, ``columns`` and ``repair``. Large tables are cut into blocks that are partitioned one by one;
+        without it all records are partitioned together.
     reading : dict
         ``delimiter``, ``encoding``, ``missing`` and ``header`` of a text file, where looking at it is not
         enough.
@@ -88,6 +97,9 @@ def protect(
         Take every column of numbers or dates that has no other role as a quasi-identifier.
     output : path
         Where to write the release, with its manifest beside it; checked before any work is done.
+    threads : int
+        Blocks and sets that run at a time; as many as there are cores by default. The result does not depend on
+        it.
     progress : bool
         Show progress on standard error; by default where that is a terminal.
 
@@ -121,6 +133,7 @@ def protect(
         "small_strata": small_strata,
         "aggregators": aggregators,
         "scaling": scaling,
+        "blocking": blocking,
         "reading": reading,
         "seed": seed,
     }
@@ -132,28 +145,24 @@ def protect(
     clock.lap("read")
     declared = declare(settings, table, all_numeric)
     clock.lap("declare")
-    codes, labels = block(declared, table)
+    if threads is not None and threads < 1:
+        raise PlanError("threads: must be at least 1")
+    codes, labels = stratify(declared, table)
+    blocks = [block(declared, columns, codes) for columns in declared.sets]
     clock.lap("block")
     with show_progress(len(table) * len(declared.sets), progress) as report:
-        protected = partition_and_aggregate(declared, codes, report)
-    clock.lap("partition and aggregate")
+        groups_of_sets = partition(declared, codes, blocks, report, threads)
+    clock.lap("partition")
+    protected = aggregate_sets(declared, groups_of_sets, threads)
+    clock.lap("aggregate")
     data_out = check(declared, table, codes, protected)
     clock.lap("check")
-    summary = measure(declared, table, codes, labels, protected, source, clock)
+    summary = summarise(declared, len(table), codes, labels, blocks, protected, source, clock.started)
     groups = protected[0].groups if len(protected) == 1 else np.column_stack([p.groups for p in protected])
     release = Release(data_out, groups, summary, declared.plan, clock.laps, source)
     if output is not None:
         release.write(output)
     return release
-
-
-@dataclass(frozen=True)
-class ProtectedSet:
-    """A set of quasi-identifiers after protection: groups, and released values and which there are, by column."""
-
-    columns: list[Column]
-    groups: Ints
-    released: list[tuple[Numbers, Flags]]
 
 
 class _Clock:
@@ -191,8 +200,8 @@ def read(data: Any, settings: Mapping[str, Any]) -> tuple[Source | None, Table]:
     return None, open_table(data)
 
 
-def block(declared: Declared, table: Table) -> tuple[Ints, list[str]]:
-    """Return the number of each record's block, and the labels of the strata that the user declared."""
+def stratify(declared: Declared, table: Table) -> tuple[Ints, list[str]]:
+    """Return the number of each record's stratum, and the labels of the strata that the user declared."""
     plan = declared.plan
     if not plan.strata:
         return np.zeros(len(table), dtype=np.int64), []
@@ -201,36 +210,75 @@ def block(declared: Declared, table: Table) -> tuple[Ints, list[str]]:
         check_strata(codes, labels, plan.k)
         return codes, labels
     columns = [column for columns in declared.sets for column in columns]
-    records = encode(columns, [fit_scale(column, plan.scaling) for column in columns])
-    return merge_small_strata(codes, records, plan.k), labels
+    return merge_small_strata(codes, _scaled(declared, columns), plan.k), labels
 
 
-def partition_and_aggregate(declared: Declared, codes: Ints, report: Report) -> list[ProtectedSet]:
-    """Protect every block of every set, and put the rows back in their order."""
+def block(declared: Declared, columns: list[Column], strata: Ints) -> Ints:
+    """Return the number of each record's block for one set of quasi-identifiers: strata, cut where asked for.
+
+    Columns are scaled over the whole table, not stratum by stratum, so that blocks can be compared.
+    """
+    cut = declared.plan.blocking
+    if cut is None:
+        return strata
+    chosen = [column for column in columns if not cut.columns or column.name in cut.columns]
+    chosen = chosen[:1] if cut.method in ONE_COLUMN else chosen
+    values = _scaled(declared, chosen).values
+    size = block_size(len(columns)) if cut.size == "auto" else cut.size
+    blocks = np.empty(len(strata), dtype=np.int64)
+    first = 0
+    for rows in _rows_of_blocks(strata):
+        part = np.zeros(len(rows), dtype=np.int64)
+        if len(rows) > size:
+            part = BLOCKINGS[cut.method](np.ascontiguousarray(values[rows]), declared.plan.k, size)
+        blocks[rows] = part + first
+        first += int(part.max()) + 1
+    return blocks
+
+
+def _scaled(declared: Declared, columns: list[Column]) -> Records:
+    return encode(columns, [fit_scale(column, declared.plan.scaling) for column in columns])
+
+
+def partition(declared: Declared, strata: Ints, blocks: list[Ints], report: Report, threads: int | None) -> list[Ints]:
+    """Return the groups of each set of quasi-identifiers: every block is partitioned by itself."""
     plan = declared.plan
-    rows = _rows_of_blocks(codes)
-    tasks = []
-    for columns in declared.sets:
+    tasks, rows_of_sets = [], []
+    for columns, codes in zip(declared.sets, blocks, strict=True):
         scales = [fit_scale(column, plan.scaling) for column in columns]
-        how = [plan.aggregator_of(column.name) for column in columns]
-        for members in rows:
-            weights = None if declared.weights is None else declared.weights[members]
-            part = Block([column.take(members) for column in columns], scales, weights)
-            tasks.append(partial(protect_block, part, plan.k, declared.method.name, declared.options, how))
-    results = iter(run_tasks(tasks, report))
-    protected = []
-    for columns in declared.sets:
+        rows_of_sets.append(_rows_of_blocks(codes))
+        for rows in rows_of_sets[-1]:
+            part = [column.take(rows) for column in columns] if len(rows) < len(codes) else columns
+            tasks.append(partial(partition_block, part, scales, plan.k, declared.method.name, declared.options))
+    results = iter(run_tasks(tasks, report, threads))
+    found = []
+    for columns, codes, rows_of_blocks in zip(declared.sets, blocks, rows_of_sets, strict=True):
         groups = np.empty(len(codes), dtype=np.int64)
-        released = [(np.empty_like(c.values), np.empty(len(codes), dtype=bool)) for c in columns]
         first = 0
-        for members in rows:
-            result = next(results)
-            groups[members] = result.groups + first
-            first += int(result.groups.max()) + 1
-            for (values, observed), (block_values, block_observed) in zip(released, result.released, strict=True):
-                values[members], observed[members] = block_values, block_observed
-        protected.append(ProtectedSet(columns, _number_by_appearance(groups), released))
-    return protected
+        for rows in rows_of_blocks:
+            labels = next(results)
+            groups[rows] = labels + first
+            first += int(labels.max()) + 1
+        if plan.blocking and plan.blocking.repair:
+            groups = repair_boundaries(_scaled(declared, columns).values, groups, codes, strata, plan.k)
+        found.append(_number_by_appearance(groups))
+    return found
+
+
+def aggregate_sets(declared: Declared, groups_of_sets: list[Ints], threads: int | None) -> list[ProtectedSet]:
+    """Replace the values of every column of every set by those of their groups."""
+    plan = declared.plan
+    tasks = []
+    for columns, groups in zip(declared.sets, groups_of_sets, strict=True):
+        grouping = group_rows(groups)
+        for column in columns:
+            how = plan.aggregator_of(column.name)
+            tasks.append(partial(aggregate_column, column, grouping, plan.k, how, declared.weights))
+    results = iter(run_tasks(tasks, None, threads))
+    return [
+        ProtectedSet(columns, groups, [next(results) for _ in columns])
+        for columns, groups in zip(declared.sets, groups_of_sets, strict=True)
+    ]
 
 
 def check(declared: Declared, table: Table, codes: Ints, protected: list[ProtectedSet]) -> Any:
@@ -247,92 +295,6 @@ def check(declared: Declared, table: Table, codes: Ints, protected: list[Protect
     out = open_table(data)
     check_table(table.types(), out.types(), set(plan.identifiers), (len(table), len(out)))
     return data
-
-
-def measure(
-    declared: Declared,
-    table: Table,
-    codes: Ints,
-    labels: list[str],
-    protected: list[ProtectedSet],
-    source: Source | None,
-    clock: _Clock,
-) -> Summary:
-    """Say what was done and what it cost."""
-    plan = declared.plan
-    errors = {}
-    constant, suppressed = [], 0
-    for part in protected:
-        for column, (values, observed) in zip(part.columns, part.released, strict=True):
-            scale = fit_scale(column, "z-score")
-            errors[column.name] = squared_error(column, scale, values, observed)
-            suppressed += int((column.observed & ~observed).sum())
-            if scale.spread == 0.0:
-                constant.append(column.name)
-    sse, sst = (float(sum(pair[side] for pair in errors.values())) for side in (0, 1))
-    sets = []
-    for part in protected:
-        sizes = np.bincount(part.groups)
-        sets.append(SetSummary([c.name for c in part.columns], len(sizes), int(sizes.min()), int(sizes.max())))
-    combined = np.unique(np.column_stack([p.groups for p in protected]), axis=0, return_counts=True)[1]
-    merged = len(labels) - len(np.unique(codes)) if labels else 0
-    return Summary(
-        method=declared.method.name,
-        options=declared.options,
-        k=plan.k,
-        records=len(table),
-        groups=sum(part.groups for part in sets),
-        smallest_group=min(part.smallest_group for part in sets),
-        largest_group=max(part.largest_group for part in sets),
-        sse=sse,
-        sst=sst,
-        information_loss=information_loss(sse, sst),
-        loss_by_column={name: information_loss(*pair) for name, pair in errors.items()},
-        suppressed_cells=suppressed,
-        constant_columns=constant,
-        strata=len(labels),
-        merged_strata=merged,
-        sets=sets,
-        combined_smallest_group=int(combined.min()),
-        notes=_notes(declared, len(sets), int(combined.min()), suppressed, constant, merged, source),
-        seconds=round(time.perf_counter() - clock.started, 6),
-        version=shoal_version(),
-        seed=plan.seed,
-    )
-
-
-def _notes(
-    declared: Declared,
-    sets: int,
-    combined: int,
-    suppressed: int,
-    constant: list[str],
-    merged: int,
-    source: Source | None,
-) -> list[str]:
-    """Say what a user should know, in sentences."""
-    k = declared.plan.k
-    notes = list(source.notes) if source else []
-    if declared.doubtful:
-        notes.append(f"taken as quasi-identifiers although they look like identifiers: {', '.join(declared.doubtful)}")
-    if sets > 1:
-        notes.append(
-            f"k = {k} holds for each of the {sets} sets of quasi-identifiers and not for their combination, "
-            f"whose smallest group has {counted(combined, 'record')}"
-        )
-    if suppressed:
-        notes.append(
-            f"{counted(suppressed, 'cell')} suppressed: some but fewer than {k} values of the column were observed in "
-            "the group"
-        )
-    if constant:
-        notes.append(f"constant, so without a part in distances and loss: {', '.join(constant)}")
-    if merged:
-        notes.append(
-            f"{merged} of the strata had fewer than {k} records and share groups with their nearest; their labels "
-            "are still in the release"
-        )
-    return notes
 
 
 def _rows_of_blocks(codes: Ints) -> list[Ints]:

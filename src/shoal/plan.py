@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -19,6 +19,7 @@ class _Settings(BaseModel):
     """Settings that are checked all at once and never change."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    section: ClassVar[str] = ""  # what precedes the names of settings in messages
 
     def __init__(self, /, **settings: Any) -> None:
         try:
@@ -40,10 +41,36 @@ class Reading(_Settings):
         Whether the first line has the names of the columns.
     """
 
+    section: ClassVar[str] = "reading."
+
     delimiter: str | None = None
     encoding: str | None = None
     missing: tuple[str, ...] = ()
     header: bool = True
+
+
+class Blocking(_Settings):
+    """How to cut a large table into blocks that are partitioned one by one.
+
+    Attributes
+    ----------
+    method : {"2d-tree", "spread-tree", "univariate", "equal-counts"}
+        How blocks are cut.
+    size : int or "auto"
+        Most records of a block; "auto" chooses from the number of columns.
+    columns : tuple of str
+        Blocking columns, of the quasi-identifiers; all of a set where none is named. ``univariate`` and
+        ``equal-counts`` take one, the first of the set where none is named.
+    repair : bool
+        Let records near a face join a group across it.
+    """
+
+    section: ClassVar[str] = "blocking."
+
+    method: Literal["2d-tree", "spread-tree", "univariate", "equal-counts"]
+    size: int | Literal["auto"] = "auto"
+    columns: tuple[str, ...] = ()
+    repair: bool = False
 
 
 def as_reading(value: object) -> Reading:
@@ -78,6 +105,8 @@ class Plan(_Settings):
         Aggregator of each quasi-identifier; ``"*"`` stands for all others. The mean where nothing is said.
     scaling : {"z-score", "range", "robust", "none"}
         How columns are made comparable for distances.
+    blocking : Blocking or None
+        How to cut a large table into blocks; None partitions all records together.
     reading : Reading
         How to read a text file.
     seed : int
@@ -103,6 +132,7 @@ class Plan(_Settings):
     options: dict[str, bool | int | float | str | None] = {}
     aggregators: dict[str, str] = {}
     scaling: Literal["z-score", "range", "robust", "none"] = "z-score"
+    blocking: Blocking | None = None
     reading: Reading = Reading()
     seed: int = Field(default=0, ge=0)
 
@@ -121,6 +151,11 @@ class Plan(_Settings):
     def _as_names(cls, value: object) -> object:
         return (value,) if isinstance(value, str) else value
 
+    @field_validator("blocking", mode="before")
+    @classmethod
+    def _by_method(cls, value: object) -> object:
+        return {"method": value} if isinstance(value, str) else value
+
     @field_validator("aggregators", mode="before")
     @classmethod
     def _for_every_column(cls, value: object) -> object:
@@ -131,6 +166,7 @@ class Plan(_Settings):
         mistakes = role_mistakes(self.roles_named())
         if not self.quasi_identifiers or not all(self.quasi_identifiers):
             mistakes.append("quasi_identifiers: name at least one column in each set")
+        mistakes += _blocking_mistakes(self)
         if self.small_strata == "merge" and not self.strata:
             mistakes.append("small_strata: has no effect without strata")
         if mistakes:
@@ -190,6 +226,27 @@ def _texts(value: object) -> list[str]:
     return [text for part in value for text in _texts(part)] if isinstance(value, list | tuple) else []
 
 
+def _blocking_mistakes(plan: Plan) -> list[str]:
+    """Say what is wrong with the blocking of a plan."""
+    cut = plan.blocking
+    if cut is None:
+        return []
+    mistakes = []
+    if cut.size != "auto" and cut.size < 2 * plan.k:
+        mistakes.append(f"blocking.size: must be at least 2 k = {2 * plan.k}, not {cut.size}")
+    if cut.method in ("univariate", "equal-counts") and len(cut.columns) > 1:
+        mistakes.append(f"blocking.columns: '{cut.method}' takes one column, not {len(cut.columns)}")
+    members = [set(part) for part in plan.quasi_identifiers]
+    for name in cut.columns:
+        if not any(name in part for part in members):
+            mistakes.append(
+                f"blocking.columns: '{name}' is not a quasi-identifier{did_you_mean(name, set().union(*members))}"
+            )
+    if cut.columns and not mistakes and any(not part & set(cut.columns) for part in members):
+        mistakes.append("blocking.columns: every set of quasi-identifiers needs one of its own columns among them")
+    return mistakes
+
+
 def role_mistakes(mentions: list[tuple[str, Role]]) -> list[str]:
     """Say which columns are named in more than one role, or twice in one."""
     roles: dict[str, list[Role]] = {}
@@ -232,17 +289,17 @@ _PLAIN_WORDS = {
 }
 
 
-def _sentences(error: ValidationError, model: type[BaseModel]) -> list[str]:
+def _sentences(error: ValidationError, model: type[_Settings]) -> list[str]:
     """Turn pydantic's report into sentences that name the setting."""
     mistakes: list[str] = []
     for problem in error.errors():
         cause = problem.get("ctx", {}).get("error")
-        place = ".".join(str(part) for part in problem["loc"])
+        name = ".".join(str(part) for part in problem["loc"])
+        place = model.section + name
         if isinstance(cause, PlanError):
             mistakes += cause.mistakes
         elif problem["type"] == "extra_forbidden":
-            inside = "reading." if model is Reading else ""
-            mistakes.append(f"there is no setting '{inside}{place}'{did_you_mean(place, model.model_fields)}")
+            mistakes.append(f"there is no setting '{place}'{did_you_mean(name, model.model_fields)}")
         elif problem["type"] == "missing":
             mistakes.append(f"{place}: is missing; say what it should be")
         else:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
-from importlib.metadata import PackageNotFoundError, version
+from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -17,91 +16,8 @@ from shoal.arrays import Ints
 from shoal.errors import FileError
 from shoal.files import Source, checksum, file_format, write_file, written_whole
 from shoal.plan import Plan
+from shoal.summary import Summary
 from shoal.tables import open_table
-
-
-@dataclass(frozen=True)
-class SetSummary:
-    """One set of quasi-identifiers that was microaggregated by itself."""
-
-    columns: list[str]
-    groups: int
-    smallest_group: int
-    largest_group: int
-
-
-@dataclass(frozen=True)
-class Summary(Mapping[str, Any]):
-    """What was done and what it cost; also a mapping of its names to its values.
-
-    Attributes
-    ----------
-    method, options, k, seed
-        As asked for, with the defaults filled in.
-    records : int
-        Rows of the table.
-    groups, smallest_group, largest_group : int
-        Number of groups over all sets, and their sizes.
-    sse, sst, information_loss : float
-        Sum of squared errors of the released values and total sum of squares, both on z-scores, and their ratio
-        in percent. A suppressed cell counts as if replaced by the mean.
-    loss_by_column : dict
-        Information loss of each quasi-identifier in percent.
-    suppressed_cells : int
-        Cells that are missing in the release and were not before, because fewer than k values of their group
-        were observed.
-    constant_columns : list of str
-        Quasi-identifiers with a single value, which play no part.
-    strata, merged_strata : int
-        Number of strata declared, and how many of them were merged with another.
-    sets : list of SetSummary
-        The sets of quasi-identifiers.
-    combined_smallest_group : int
-        Smallest number of records with the same groups in all sets: k is promised for each set, not for this.
-    notes : list of str
-        What a user should know about this release.
-    seconds : float
-        Wall time from the call to the result.
-    version : str
-        Of shoal.
-    """
-
-    method: str
-    options: dict[str, Any]
-    k: int
-    records: int
-    groups: int
-    smallest_group: int
-    largest_group: int
-    sse: float
-    sst: float
-    information_loss: float
-    loss_by_column: dict[str, float]
-    suppressed_cells: int
-    constant_columns: list[str]
-    strata: int
-    merged_strata: int
-    sets: list[SetSummary]
-    combined_smallest_group: int
-    notes: list[str]
-    seconds: float
-    version: str
-    seed: int
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in (f.name for f in fields(self)):
-            raise KeyError(name)
-        return getattr(self, name)
-
-    def __iter__(self) -> Iterator[str]:
-        return (f.name for f in fields(self))
-
-    def __len__(self) -> int:
-        return len(fields(self))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers, texts, lists and dictionaries."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -200,14 +116,6 @@ def _size_counts(groups: Ints) -> dict[str, int]:
     """Return how many groups there are of each size."""
     sizes, counts = np.unique(np.bincount(groups), return_counts=True)
     return {str(size): int(count) for size, count in zip(sizes, counts, strict=True)}
-
-
-def shoal_version() -> str:
-    """Return the version of shoal that is installed."""
-    try:
-        return version("shoal")
-    except PackageNotFoundError:
-        return "0+source"
 
 
 def _versions() -> dict[str, str]:

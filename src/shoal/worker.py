@@ -1,59 +1,28 @@
-"""Protect one block: a pure function of arrays, with everything that a remote executor needs to import."""
+"""What runs on one block: pure functions of arrays, with everything that a remote executor needs to import."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from shoal.aggregate import aggregate
 from shoal.arrays import Flags, Floats, Ints, Numbers
 from shoal.encode import Column, Scale, encode
-from shoal.kernels.representatives import group_rows
+from shoal.kernels.representatives import Grouping
 from shoal.partition import METHODS
 
 
-@dataclass(frozen=True)
-class Block:
-    """Rows that are protected together.
+def partition_block(
+    columns: list[Column], scales: list[Scale], k: int, method: str, options: Mapping[str, object], watch: Ints
+) -> Ints:
+    """Encode the rows of a block and return their groups, numbered from 0.
 
-    Attributes
-    ----------
-    columns, scales
-        The quasi-identifiers of one set, and how each is scaled. Scales are those of the whole table, so that
-        blocks can be compared.
-    weights : float64 (n,) or None
-        Sampling weights.
+    Scales are those of the whole table, so that blocks can be compared.
     """
-
-    columns: list[Column]
-    scales: list[Scale]
-    weights: Floats | None = None
-
-    def __len__(self) -> int:
-        return len(self.columns[0].values)
+    return METHODS[method].function(encode(columns, scales), k, watch, **options)
 
 
-@dataclass(frozen=True)
-class ProtectedBlock:
-    """Groups of a block's rows, and for each column the released values and which of them there are."""
-
-    groups: Ints
-    released: list[tuple[Numbers, Flags]]
-
-
-def protect_block(
-    block: Block,
-    k: int,
-    method: str,
-    options: Mapping[str, object],
-    aggregators: list[str],
-    watch: Ints,
-) -> ProtectedBlock:
-    """Encode, partition and aggregate the rows of a block."""
-    groups = METHODS[method].function(encode(block.columns, block.scales), k, watch, **options)
-    grouping = group_rows(groups)
-    released = [
-        aggregate(column, grouping, k, aggregator, block.weights)
-        for column, aggregator in zip(block.columns, aggregators, strict=True)
-    ]
-    return ProtectedBlock(groups, released)
+def aggregate_column(
+    column: Column, grouping: Grouping, k: int, aggregator: str, weights: Floats | None, watch: Ints
+) -> tuple[Numbers, Flags]:
+    """Return the released values of a column, and which of them there are."""
+    return aggregate(column, grouping, k, aggregator, weights)

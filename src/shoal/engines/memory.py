@@ -5,28 +5,26 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from typing import TypeVar
 
 from shoal.arrays import Ints
 from shoal.partition.method import DONE, STOP, new_watch
-from shoal.worker import ProtectedBlock
 
-Task = Callable[[Ints], ProtectedBlock]
+T = TypeVar("T")
 Report = Callable[[int], None]
 _TICK = 0.1  # seconds between two looks at the progress
 
 
-def run_tasks(tasks: Sequence[Task], report: Report | None = None) -> list[ProtectedBlock]:
-    """Run tasks and return their results in order.
+def run_tasks(tasks: Sequence[Callable[[Ints], T]], report: Report | None, threads: int | None) -> list[T]:
+    """Run tasks, at most ``threads`` at a time, and return their results in order.
 
     Each task gets a watch of its own. ``report`` is told from time to time how many records are done. An
     interruption or an error in one task stops the others before it is raised.
     """
     watches = [new_watch() for _ in tasks]
-    workers = min(len(tasks), os.cpu_count() or 1)
+    workers = min(len(tasks), threads or os.cpu_count() or 1)
     with ThreadPoolExecutor(workers, thread_name_prefix="shoal") as pool:
-        futures: list[Future[ProtectedBlock]] = [
-            pool.submit(task, watch) for task, watch in zip(tasks, watches, strict=True)
-        ]
+        futures: list[Future[T]] = [pool.submit(task, watch) for task, watch in zip(tasks, watches, strict=True)]
         try:
             waiting = set(futures)
             while waiting:

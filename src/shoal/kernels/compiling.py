@@ -34,7 +34,7 @@ def _fingerprint() -> str:
     would go unnoticed. A folder named after all the sources cannot be stale.
     """
     digest = hashlib.sha256()
-    for folder in ("kernels", "partition"):
+    for folder in ("blocking", "kernels", "partition"):
         for source in sorted((_PACKAGE / folder).rglob("*.py")):
             digest.update(source.read_bytes())
     return digest.hexdigest()[:16]

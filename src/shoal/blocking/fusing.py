@@ -1,0 +1,53 @@
+"""Fusing of blocks with fewer than k records with the block of the nearest centroid, until none is left.
+
+Each round looks up the nearest centroid of every small block in a neighbour index and joins the two; joined
+blocks get a new centroid. Every small block joins something, so each round at least halves their number: O(c
+log c) for c blocks.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.arrays import Floats, Ints
+from shoal.kernels.compiling import kernel
+from shoal.kernels.pool import Pool, nearest, open_pool
+
+
+def fuse_small_blocks(values: Floats, blocks: Ints, k: int) -> Ints:
+    """Return new block numbers such that every block has at least k records; ``values`` is (n, d).
+
+    >>> fuse_small_blocks(np.array([[0.0], [0.1], [0.2], [5.0], [5.1]]), np.array([0, 0, 1, 2, 2]), 2)
+    array([0, 0, 0, 1, 1])
+    """
+    blocks = blocks.copy()
+    while True:
+        sizes = np.bincount(blocks).astype(np.float64)
+        small = np.flatnonzero(sizes < k)
+        if len(small) == 0 or len(sizes) == 1:
+            return blocks
+        sums = np.column_stack([np.bincount(blocks, values[:, j]) for j in range(values.shape[1])])
+        centroids = np.ascontiguousarray(sums / sizes[:, None])
+        home = np.arange(len(sizes))
+        _join_nearest(open_pool(centroids, None), small, home)
+        blocks = np.unique(home[blocks], return_inverse=True)[1]
+
+
+@kernel
+def _join_nearest(pool: Pool, small: Ints, home: Ints) -> None:
+    """Join each small block to the nearest other one; ``home`` becomes the lowest block of each that was joined."""
+    rows, distances = np.empty(2, np.int64), np.empty(2)
+    for block in small:
+        nearest(pool, block, 2, rows, distances)
+        other = rows[1] if rows[0] == block else rows[0]
+        a, b = block, other
+        while home[a] != a:
+            a = home[a]
+        while home[b] != b:
+            b = home[b]
+        home[max(a, b)] = min(a, b)
+    for block in range(len(home)):
+        root = block
+        while home[root] != root:
+            root = home[root]
+        home[block] = root

@@ -1,0 +1,50 @@
+"""Blocking by one attribute: equal intervals of its range, or equal counts of its sorted values.
+
+Equal intervals are the plain way that the 2^d-tree was compared with: the range is divided into n / L
+intervals, and intervals with fewer than k records are fused with the one before (the first with the one after).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.arrays import Floats, Ints
+
+
+def equal_intervals(values: Floats, k: int, size: int) -> Ints:
+    """Number the block of each record: intervals of the first column of ``values``.
+
+    >>> equal_intervals(np.array([[0.0], [0.1], [0.9], [1.0]]), 2, 2)
+    array([0, 0, 1, 1])
+    """
+    x = values[:, 0]
+    intervals = max(1, len(x) // size)
+    width = float(x.max() - x.min())
+    if width == 0.0:
+        return np.zeros(len(x), dtype=np.int64)
+    blocks = np.minimum(((x - x.min()) / width * intervals).astype(np.int64), intervals - 1)
+    counts = np.bincount(blocks, minlength=intervals)
+    home = np.empty(intervals, dtype=np.int64)
+    block, held = 0, 0
+    for interval, count in enumerate(counts.tolist()):
+        if held >= k and int(counts[interval:].sum()) >= k:
+            block, held = block + 1, 0
+        home[interval] = block
+        held += count
+    if held < k and block > 0:
+        home[home == block] = block - 1
+    fused: Ints = home[blocks]
+    return fused
+
+
+def equal_counts(values: Floats, k: int, size: int) -> Ints:
+    """Number the block of each record: runs of equal length of the first column of ``values``, sorted.
+
+    >>> equal_counts(np.array([[0.0], [9.0], [0.1], [0.2]]), 2, 2)
+    array([0, 1, 0, 1])
+    """
+    n = len(values)
+    count = max(1, min(-(-n // size), n // k))
+    blocks = np.empty(n, dtype=np.int64)
+    blocks[np.argsort(values[:, 0], kind="stable")] = np.arange(n) * count // n
+    return blocks

@@ -1,0 +1,228 @@
+"""What was done and what it cost: the summary of a release."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.arrays import Flags, Ints, Numbers
+from shoal.encode import Column, fit_scale
+from shoal.errors import counted
+from shoal.files import Source
+from shoal.measures.utility import information_loss, squared_error
+
+if TYPE_CHECKING:
+    from shoal.declare import Declared
+
+
+@dataclass(frozen=True)
+class SetSummary:
+    """One set of quasi-identifiers that was microaggregated by itself."""
+
+    columns: list[str]
+    groups: int
+    smallest_group: int
+    largest_group: int
+
+
+@dataclass(frozen=True)
+class Summary(Mapping[str, Any]):
+    """What was done and what it cost; also a mapping of its names to its values.
+
+    Attributes
+    ----------
+    method, options, k, seed
+        As asked for, with the defaults filled in.
+    records : int
+        Rows of the table.
+    groups, smallest_group, largest_group : int
+        Number of groups over all sets, and their sizes.
+    sse, sst, information_loss : float
+        Sum of squared errors of the released values and total sum of squares, both on z-scores, and their ratio
+        in percent. A suppressed cell counts as if replaced by the mean.
+    loss_by_column : dict
+        Information loss of each quasi-identifier in percent.
+    suppressed_cells : int
+        Cells that are missing in the release and were not before, because fewer than k values of their group
+        were observed.
+    constant_columns : list of str
+        Quasi-identifiers with a single value, which play no part.
+    strata, merged_strata, blocks : int
+        Number of strata declared, how many of them were merged with another, and number of blocks over all sets.
+    sets : list of SetSummary
+        The sets of quasi-identifiers.
+    combined_smallest_group : int
+        Smallest number of records with the same groups in all sets: k is promised for each set, not for this.
+    notes : list of str
+        What a user should know about this release.
+    seconds : float
+        Wall time from the call to the result.
+    peak_memory_mib : float or None
+        Largest memory of the process so far, where the system tells it.
+    version : str
+        Of shoal.
+    """
+
+    method: str
+    options: dict[str, Any]
+    k: int
+    records: int
+    groups: int
+    smallest_group: int
+    largest_group: int
+    sse: float
+    sst: float
+    information_loss: float
+    loss_by_column: dict[str, float]
+    suppressed_cells: int
+    constant_columns: list[str]
+    strata: int
+    merged_strata: int
+    blocks: int
+    sets: list[SetSummary]
+    combined_smallest_group: int
+    notes: list[str]
+    seconds: float
+    peak_memory_mib: float | None
+    version: str
+    seed: int
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in (f.name for f in fields(self)):
+            raise KeyError(name)
+        return getattr(self, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return (f.name for f in fields(self))
+
+    def __len__(self) -> int:
+        return len(fields(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers, texts, lists and dictionaries."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class ProtectedSet:
+    """A set of quasi-identifiers after protection: groups, and released values and which there are, by column."""
+
+    columns: list[Column]
+    groups: Ints
+    released: list[tuple[Numbers, Flags]]
+
+
+def summarise(
+    declared: Declared,
+    records: int,
+    strata: Ints,
+    labels: list[str],
+    blocks: list[Ints],
+    protected: list[ProtectedSet],
+    source: Source | None,
+    started: float,
+) -> Summary:
+    """Measure a release and put what was done into a summary."""
+    plan = declared.plan
+    errors = {}
+    constant, suppressed = [], 0
+    for part in protected:
+        for column, (values, observed) in zip(part.columns, part.released, strict=True):
+            scale = fit_scale(column, "z-score")
+            errors[column.name] = squared_error(column, scale, values, observed)
+            suppressed += int((column.observed & ~observed).sum())
+            if scale.spread == 0.0:
+                constant.append(column.name)
+    sse, sst = (float(sum(pair[side] for pair in errors.values())) for side in (0, 1))
+    sets = []
+    for part in protected:
+        sizes = np.bincount(part.groups)
+        sets.append(SetSummary([c.name for c in part.columns], len(sizes), int(sizes.min()), int(sizes.max())))
+    combined = sets[0].smallest_group
+    if len(sets) > 1:
+        together = np.column_stack([part.groups for part in protected])
+        combined = int(np.unique(together, axis=0, return_counts=True)[1].min())
+    merged = len(labels) - len(np.unique(strata)) if labels else 0
+    return Summary(
+        method=declared.method.name,
+        options=declared.options,
+        k=plan.k,
+        records=records,
+        groups=sum(part.groups for part in sets),
+        smallest_group=min(part.smallest_group for part in sets),
+        largest_group=max(part.largest_group for part in sets),
+        sse=sse,
+        sst=sst,
+        information_loss=information_loss(sse, sst),
+        loss_by_column={name: information_loss(*pair) for name, pair in errors.items()},
+        suppressed_cells=suppressed,
+        constant_columns=constant,
+        strata=len(labels),
+        merged_strata=merged,
+        sets=sets,
+        blocks=sum(int(codes.max()) + 1 for codes in blocks),
+        combined_smallest_group=combined,
+        notes=_notes(declared, len(sets), combined, suppressed, constant, merged, source),
+        seconds=round(time.perf_counter() - started, 6),
+        peak_memory_mib=_peak_memory(),
+        version=shoal_version(),
+        seed=plan.seed,
+    )
+
+
+def _notes(
+    declared: Declared,
+    sets: int,
+    combined: int,
+    suppressed: int,
+    constant: list[str],
+    merged: int,
+    source: Source | None,
+) -> list[str]:
+    """Say what a user should know, in sentences."""
+    k = declared.plan.k
+    notes = list(source.notes) if source else []
+    if declared.doubtful:
+        notes.append(f"taken as quasi-identifiers although they look like identifiers: {', '.join(declared.doubtful)}")
+    if sets > 1:
+        notes.append(
+            f"k = {k} holds for each of the {sets} sets of quasi-identifiers and not for their combination, "
+            f"whose smallest group has {counted(combined, 'record')}"
+        )
+    if suppressed:
+        notes.append(
+            f"{counted(suppressed, 'cell')} suppressed: some but fewer than {k} values of the column were observed in "
+            "the group"
+        )
+    if constant:
+        notes.append(f"constant, so without a part in distances and loss: {', '.join(constant)}")
+    if merged:
+        notes.append(
+            f"{merged} of the strata had fewer than {k} records and share groups with their nearest; their labels "
+            "are still in the release"
+        )
+    return notes
+
+
+def _peak_memory() -> float | None:
+    """Largest memory of the process so far in MiB, where the system tells it."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return None
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit, 1)
+
+
+def shoal_version() -> str:
+    """Return the version of shoal that is installed."""
+    try:
+        return version("shoal")
+    except PackageNotFoundError:
+        return "0+source"

@@ -1,0 +1,172 @@
+"""Blocks: at least k records each, at most L where promised, cut as published, and repaired across their faces."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import shoal
+from shoal.blocking import BLOCKINGS
+from shoal.blocking.fusing import fuse_small_blocks
+from shoal.blocking.repair import repair_boundaries
+from shoal.blocking.size import block_size
+from shoal.blocking.two_d_tree import split_cells
+from shoal.encode import Records
+from shoal.partition.method import new_watch
+
+DROP = ["UTILNAME", "STATE", "YEAR", "MONTH"]
+# Solanas et al., Table 3.3: SSE of MDAV in the blocks of a 2^d-tree on EIA, by L and k
+PUBLISHED = {(100, 3): 456.846, (200, 3): 464.589, (100, 5): 713.095, (200, 5): 734.925}
+
+
+def normal(n, d, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+AWKWARD = {
+    "normal": normal(500, 3),
+    "all equal": np.ones((300, 2)),
+    "90 % duplicates": np.vstack([np.zeros((450, 2)), normal(50, 2)]),
+    "one column": normal(400, 1),
+    "40 columns": normal(300, 40),
+    "heavy tails": np.exp(5 * normal(400, 2)),
+    "few values": np.random.default_rng(1).integers(0, 2, size=(400, 3)).astype(float),
+}
+
+
+@pytest.mark.parametrize("case", AWKWARD)
+@pytest.mark.parametrize("name", BLOCKINGS)
+def test_every_block_has_at_least_k_records_and_every_record_one_block(name, case):
+    blocks = BLOCKINGS[name](AWKWARD[case], 5, 50)
+    sizes = np.bincount(blocks)
+    assert sizes.min() >= 5
+    assert sizes.sum() == len(AWKWARD[case])
+    if name in ("spread-tree", "equal-counts"):
+        assert sizes.max() <= 50
+
+
+@given(seed=st.integers(0, 1000), n=st.integers(4, 120), d=st.integers(1, 3), name=st.sampled_from(sorted(BLOCKINGS)))
+def test_blocks_are_never_too_small(seed, n, d, name):
+    x = np.random.default_rng(seed).integers(0, 5, size=(n, d)).astype(float)
+    assert np.bincount(BLOCKINGS[name](x, 4, 10)).min() >= 4
+
+
+def slow_cells(x, low, high, size):
+    """Split a cell at the midpoint of every axis, one record at a time."""
+    if len(x) <= size:
+        return [sorted(map(tuple, x))] if len(x) else []
+    middle = (low + high) / 2
+    cells = []
+    for side in np.ndindex(*[2] * x.shape[1]):
+        upper = np.array(side, dtype=bool)
+        inside = ((x >= middle) == upper).all(axis=1)
+        cells += slow_cells(x[inside], np.where(upper, middle, low), np.where(upper, high, middle), size)
+    return cells
+
+
+@pytest.mark.parametrize(("n", "d", "size"), [(300, 2, 20), (200, 3, 10), (100, 1, 7)])
+def test_cells_of_the_2d_tree_are_halved_at_midpoints(n, d, size):
+    x = normal(n, d)
+    cells = split_cells(x, size)
+    found = sorted(sorted(map(tuple, x[cells == c])) for c in np.unique(cells))
+    assert found == sorted(slow_cells(x, x.min(axis=0), x.max(axis=0), size))
+
+
+def test_uniform_records_make_the_published_number_of_cells():
+    x = np.random.default_rng(0).uniform(-10000, 10000, size=(100_000, 2))
+    # as in Table 3.1, all cells of a level or none exceed L: 24 and 98, 98 and 391, 391 and 1563 records on average
+    assert [len(np.unique(split_cells(x, size))) for size in (50, 200, 800)] == [4096, 1024, 256]
+
+
+def test_small_blocks_join_the_nearest_centroid():
+    x = np.array([[0.0], [0.2], [0.4], [3.0], [9.0], [9.1], [9.2]])
+    assert fuse_small_blocks(x, np.array([0, 0, 0, 1, 2, 2, 2]), 2).tolist() == [0, 0, 0, 0, 1, 1, 1]
+
+
+@pytest.mark.parametrize(("size", "k"), PUBLISHED)
+def test_the_2d_tree_on_eia_is_as_published_or_better(reference_data, size, k):
+    summary = shoal.protect(
+        reference_data / "casc" / "eia.csv",
+        k,
+        identifiers=DROP,
+        all_numeric=True,
+        blocking={"method": "2d-tree", "size": size},
+    ).summary
+    assert summary.sse <= 1.02 * PUBLISHED[size, k]
+    assert summary.blocks > 100
+
+
+def sse(x, groups):
+    return sum(((x[groups == g] - x[groups == g].mean(axis=0)) ** 2).sum() for g in np.unique(groups))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_repair_lowers_the_loss_and_keeps_k_and_strata(seed):
+    x = normal(600, 2, seed)
+    strata = np.random.default_rng(seed).integers(0, 2, 600)
+    blocks = 2 * (x[:, 0] > 0).astype(int) + strata
+    groups = np.empty(600, dtype=np.int64)
+    for b in range(4):
+        rows = np.flatnonzero(blocks == b)
+        groups[rows] = 1000 * b + shoal.METHODS["mdav"].function(Records(x[rows]), 3, new_watch())
+    groups = np.unique(groups, return_inverse=True)[1]
+    repaired = repair_boundaries(x, groups, blocks, strata, 3)
+    assert np.bincount(repaired).min() >= 3
+    assert sse(x, repaired) < 0.98 * sse(x, groups)
+    for g in np.unique(repaired):
+        assert len(set(strata[repaired == g])) == 1
+
+
+def table(n=400):
+    x = normal(n, 3)
+    return pl.DataFrame({"a": x[:, 0], "b": x[:, 1], "c": x[:, 2], "half": ["l", "r"] * (n // 2)})
+
+
+@pytest.mark.parametrize("method", sorted(BLOCKINGS))
+@pytest.mark.parametrize("repair", [False, True])
+def test_a_blocked_release_keeps_its_promises_on_any_number_of_threads(method, repair):
+    cut = {"method": method, "size": 40, "repair": repair}
+    releases = [
+        shoal.protect(table(), 4, ["a", "b", "c"], strata="half", blocking=cut, threads=threads)
+        for threads in (1, 2, 5)
+    ]
+    assert releases[0].summary.smallest_group >= 4
+    assert releases[0].summary.blocks >= 8
+    for other in releases[1:]:
+        assert releases[0].data.equals(other.data)
+
+
+def test_blocks_as_large_as_the_table_change_nothing():
+    whole = shoal.protect(table(), 4, ["a", "b"])
+    blocked = shoal.protect(table(), 4, ["a", "b"], blocking={"method": "spread-tree", "size": 400})
+    assert whole.data.equals(blocked.data)
+
+
+@pytest.mark.parametrize(
+    ("blocking", "says"),
+    [
+        ({"method": "3d-tree"}, "blocking.method: must be '2d-tree'"),
+        ({"method": "2d-tree", "size": 5}, "blocking.size: must be at least 2 k = 8"),
+        ({"method": "univariate", "columns": ["a", "b"]}, "takes one column"),
+        ({"method": "2d-tree", "columns": ["aa"]}, "'aa' is not a quasi-identifier; did you mean 'a'"),
+        ({"method": "2d-tree", "sise": 50}, "there is no setting"),
+    ],
+)
+def test_wrong_blocking_is_an_error_that_says_what(blocking, says):
+    with pytest.raises(shoal.PlanError, match=says):
+        shoal.protect(table(), 4, ["a", "b", "c"], blocking=blocking)
+
+
+def test_repair_of_missing_values_is_refused_before_any_work():
+    holes = table().with_columns(pl.when(pl.col("a") > 1).then(None).otherwise(pl.col("a")).alias("a"))
+    with pytest.raises(shoal.DataError, match=r"blocking\.repair needs complete columns.*: a"):
+        shoal.protect(holes, 4, ["a", "b"], blocking={"method": "2d-tree", "repair": True})
+
+
+def test_automatic_block_sizes_shrink_with_the_number_of_columns():
+    sizes = [block_size(d) for d in (1, 2, 5, 10, 20, 60)]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[-1] >= 10_000
