@@ -260,7 +260,10 @@ def partition(declared: Declared, strata: Ints, blocks: list[Ints], report: Repo
             groups[rows] = labels + first
             first += int(labels.max()) + 1
         if plan.blocking and plan.blocking.repair:
-            groups = repair_boundaries(_scaled(declared, columns).values, groups, codes, strata, plan.k)
+            values = _scaled(declared, columns).values
+            for rows in _rows_of_blocks(strata):
+                own, labels = np.unique(groups[rows], return_inverse=True)
+                groups[rows] = own[repair_boundaries(values[rows], labels, codes[rows], plan.k)]
         found.append(_number_by_appearance(groups))
     return found
 

@@ -26,17 +26,17 @@ _ROUNDS = 10
 _WORTH = 1e-2  # part of the first round's gain that a round must reach for another one to follow
 
 
-def repair_boundaries(values: Floats, groups: Ints, blocks: Ints, strata: Ints, k: int) -> Ints:
-    """Return better groups of the rows of ``values`` (n, d), given the block and the stratum of each row.
+def repair_boundaries(values: Floats, groups: Ints, blocks: Ints, k: int) -> Ints:
+    """Return better groups of the rows of ``values`` (n, d), given the block of each row.
 
     >>> x = np.array([[0.0], [0.1], [1.0], [1.1], [0.2], [1.2]])
-    >>> repair_boundaries(x, np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 0, 1, 1, 1]), np.zeros(6, int), 3)
+    >>> repair_boundaries(x, np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 0, 1, 1, 1]), 3)
     array([0, 0, 1, 1, 0, 1])
     """
     groups = groups.copy()
     count = int(groups.max()) + 1
-    block_of, stratum_of = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
-    block_of[groups], stratum_of[groups] = blocks, strata
+    block_of = np.empty(count, dtype=np.int64)
+    block_of[groups] = blocks
     sizes: Floats = np.bincount(groups).astype(np.float64)
     sums: Floats = np.column_stack([np.bincount(groups, values[:, j]) for j in range(values.shape[1])])
     centroids = np.ascontiguousarray(sums / sizes[:, None])
@@ -45,7 +45,7 @@ def repair_boundaries(values: Floats, groups: Ints, blocks: Ints, strata: Ints, 
     first_gain = 0.0
     for _ in range(_ROUNDS):
         order, starts = group_rows(groups)
-        gain = _exchange(values, groups, order, starts, sums, sizes, block_of, stratum_of, near, k)
+        gain = _exchange(values, groups, order, starts, sums, sizes, block_of, near, k)
         first_gain = max(first_gain, gain)
         if gain <= _WORTH * first_gain:
             break
@@ -69,7 +69,6 @@ def _exchange(
     sums: Floats,
     sizes: Floats,
     block_of: Ints,
-    stratum_of: Ints,
     near: Ints,
     k: int,
 ) -> float:
@@ -80,7 +79,7 @@ def _exchange(
         a = groups[row]
         best, best_group, best_row = 1e-12, -1, -1
         for b in near[a]:
-            if b == a or block_of[a] == block_of[b] or stratum_of[a] != stratum_of[b]:
+            if b == a or block_of[a] == block_of[b]:
                 continue
             if sizes[a] > k and sizes[b] < 2 * k - 1:
                 away, towards = 0.0, 0.0
