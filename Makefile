@@ -27,8 +27,11 @@ types: .venv/dev.stamp
 bench: .venv/dev.stamp
 	$(BIN)/python benchmarks/run.py --quick
 
-lock: .venv/dev.stamp
-	$(BIN)/python -m pip freeze --exclude-editable > requirements.lock
+lock:
+	$(PYTHON) -m venv .venv/lock
+	.venv/lock/bin/python -m pip install --quiet --disable-pip-version-check ".[dev]"
+	.venv/lock/bin/python -m pip freeze --exclude shoal > requirements.lock
+	rm -rf .venv/lock
 
 clean:
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -42,7 +42,7 @@ def data_folder() -> Path:
 
 def run(quick: bool) -> None:
     """Run every method on every reference set."""
-    recorder = Recorder("published")
+    recorder = Recorder("published", quick)
     folder = data_folder() / "casc"
     for data, drop in DATA.items():
         for method in shoal.METHODS:

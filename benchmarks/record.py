@@ -41,9 +41,9 @@ def machine() -> dict[str, Any]:
 class Recorder:
     """Appends results of one benchmark to its file, newest run last, and prints them."""
 
-    def __init__(self, name: str) -> None:
-        self.path = RESULTS / f"{name}.jsonl"
-        self.path.parent.mkdir(exist_ok=True)
+    def __init__(self, name: str, quick: bool) -> None:
+        self.path = RESULTS / ("quick" if quick else "") / f"{name}.jsonl"
+        self.path.parent.mkdir(exist_ok=True, parents=True)
         self.path.write_text(json.dumps({"benchmark": name, **machine()}) + "\n")
 
     def add(self, **result: Any) -> None:

@@ -114,7 +114,8 @@ def test_repair_lowers_the_loss_and_keeps_k(seed, name):
         groups[rows] = 1000 * b + shoal.METHODS["mdav"].function(Records(x[rows]), 3, new_watch())
     groups = np.unique(groups, return_inverse=True)[1]
     repaired = repair_boundaries(x, groups, blocks, 3)
-    assert 3 <= np.bincount(repaired).min() <= np.bincount(repaired).max() <= np.bincount(groups).max()
+    assert np.bincount(repaired).min() >= 3
+    assert np.bincount(repaired).max() <= max(5, np.bincount(groups).max())
     assert sse(x, repaired) < 0.98 * sse(x, groups)
 
 

@@ -16,7 +16,7 @@ LAYERS = [
     {"encode", "aggregate", "partition", "blocking", "measures", "check"},
     {"worker"},
     {"files", "tables", "engines", "examples", "inspection"},
-    {"declare", "progress", "release", "pipeline"},
+    {"declare", "progress", "summary", "release", "pipeline"},
     {"cli", "__init__", "__main__"},
 ]
 THIRD_PARTY = {

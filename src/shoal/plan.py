@@ -72,6 +72,13 @@ class Blocking(_Settings):
     columns: tuple[str, ...] = ()
     repair: bool = False
 
+    @field_validator("size", mode="before")
+    @classmethod
+    def _number_or_auto(cls, value: object) -> object:
+        if value != "auto" and (not isinstance(value, int) or isinstance(value, bool)):
+            raise PlanError("blocking.size: must be a whole number or auto")
+        return value
+
 
 def as_reading(value: object) -> Reading:
     """Return how to read a text file, from a Reading, its settings, or None."""
