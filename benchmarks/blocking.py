@@ -1,4 +1,4 @@
-"""Blocking: the published tables of the 2^d-tree, block sizes, repair, and 2.5 million records through the command line.
+"""Blocking: the published tables of the 2^d-tree, block sizes, repair, and 2.5 million records from file to file.
 
 Uniform records on [-10000, 10000] as in Solanas et al., z-scores, MDAV with k = 3.
 """

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import shoal
+from markdown import DOCS, ROOT, made_by, put_between_marks, table, write
 from record import load
+from scale_page import scale
 
-ROOT = Path(__file__).resolve().parents[1]
-DOCS = ROOT / "docs"
 KS = (3, 4, 5, 10)
 SETS = {"tarragona": ("Tarragona", 834, 13), "census": ("Census", 1080, 13), "eia": ("EIA", 4092, 11)}
 INK, PALE, RED, BLUE = "#333333", "#e4e4e4", "#c8553d", "#2f6690"
@@ -28,18 +27,18 @@ Row = dict[str, Any]
 def published() -> None:
     """Write docs/results/published.md, the table of README.md and docs/images/loss.png."""
     machine, rows = load("published")
-    parts = [_PUBLISHED_INTRODUCTION, _made_by("published", machine)]
+    parts = [_PUBLISHED_INTRODUCTION, made_by("published", machine)]
     for data, (name, records, columns) in SETS.items():
         here = [row for row in rows if row["data"] == data]
         parts.append(f"## {name}\n\n{records} records, {columns} columns, SST = {records * columns}.")
         parts.append(
-            _table(
+            table(
                 ("method", "k", "information loss, %", "SSE", "published", "difference, %", "CPU seconds"),
                 [_published_line(row) for row in here],
             )
         )
-    _write(DOCS / "results" / "published.md", "\n\n".join(parts))
-    _put_between_marks(ROOT / "README.md", "results", _loss_table(rows, (3, 5, 10)))
+    write(DOCS / "results" / "published.md", "\n\n".join(parts))
+    put_between_marks(ROOT / "README.md", "results", _loss_table(rows, (3, 5, 10)))
     _save(_loss_picture(rows), "loss")
 
 
@@ -52,7 +51,7 @@ def before_after() -> None:
     _save(_before_after_picture(_points(survey), _points(release.data)), "before-after")
 
 
-PAGES: dict[str, Callable[[], None]] = {"published": published, "before-after": before_after}
+PAGES: dict[str, Callable[[], None]] = {"published": published, "before-after": before_after, "scale": scale}
 
 _PUBLISHED_INTRODUCTION = """# Published results
 
@@ -101,7 +100,7 @@ def _loss_table(rows: Sequence[Row], ks: Sequence[int]) -> str:
         [f"`{method}`", *[cells[method, data, k] for data in SETS for k in ks]]
         for method in dict.fromkeys(row["method"] for row in rows)
     ]
-    return _table(head, lines)
+    return table(head, lines)
 
 
 def _loss_cell(row: Row) -> str:
@@ -116,38 +115,6 @@ def _percent(here: float, there: float) -> str:
     """Return a difference in percent; no sign where it rounds to 0."""
     text = f"{100 * (here / there - 1):+.3f}"
     return "0.000" if float(text) == 0 else text
-
-
-def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table; cells of numbers are aligned to the right."""
-    rule = ["---", *["---:"] * (len(head) - 1)]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, rule, *lines))
-
-
-def _made_by(name: str, machine: Row) -> str:
-    """Say which command made a page, on which machine, commit and versions."""
-    versions = ", ".join(f"{package} {number}" for package, number in machine["versions"].items())
-    return (
-        f"```\npython benchmarks/run.py {name}\npython benchmarks/pages.py {name}\n```\n\n"
-        f"Machine: {machine['processor']}, {machine['cores']} cores, {machine['system']}. "
-        f"Commit: {machine['commit']}. Versions: {versions}."
-    )
-
-
-def _put_between_marks(path: Path, mark: str, text: str) -> None:
-    """Replace what stands between <!-- mark --> and <!-- /mark --> in a file."""
-    start, stop = f"<!-- {mark} -->\n\n", f"\n\n<!-- /{mark} -->"
-    before, _, rest = path.read_text(encoding="utf-8").partition(start)
-    _, found, after = rest.partition(stop)
-    if not found:
-        raise SystemExit(f"{path.name} has no {start.strip()} ... {stop.strip()} to put the table into")
-    _write(path, (before + start + text + stop + after).rstrip("\n"))
-
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text + "\n", encoding="utf-8")
-    print(path.relative_to(ROOT))
 
 
 def _save(chart: Any, name: str) -> None:

@@ -3,15 +3,15 @@
 Larger blocks always lose less information. With the neighbour index the time of a block grows like L^b with b a
 little above 1, so n records take n L^(b - 1): a block size of L costs (L / 10 000)^(b - 1) times the time of
 blocks of 10 000. ``auto`` takes the L at which that factor is 2. The exponents b were measured for MDAV with k
-= 3 on normal data, the hardest for a tree: ``python benchmarks/run.py growth``.
+= 3 on normal data, the hardest for a tree: ``python benchmarks/run.py speed``.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-_COLUMNS = (1, 2, 3, 5, 10, 20)
-_EXPONENTS = (1.10, 1.15, 1.18, 1.20, 1.35, 1.80)
+_COLUMNS = (3, 5, 10, 20)
+_EXPONENTS = (1.26, 1.29, 1.65, 1.80)
 _START, _FACTOR = 10_000, 2.0
 
 

@@ -39,7 +39,7 @@ def open_pool(values: Floats, observed: Flags | None) -> Pool:
 def worth_indexing(n: int) -> bool:
     """Whether the tree is faster than looking at every record; both give the same groups.
 
-    Measured with MDAV on normal data, the hardest for a tree: ``python benchmarks/run.py crossover``.
+    Measured with MDAV on normal data, the hardest for a tree: ``python benchmarks/run.py speed``.
     """
     return n >= 5000
 

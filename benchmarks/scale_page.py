@@ -1,0 +1,129 @@
+"""The page of results on speed and blocking, docs/results/scale.md, and the table of README.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from markdown import DOCS, ROOT, made_by, put_between_marks, table, write
+from record import load
+
+Row = dict[str, Any]
+
+
+def scale() -> None:
+    """Write docs/results/scale.md and the scale table of README.md."""
+    machine, speed = load("speed")
+    _, cut = load("blocking")
+    write(
+        DOCS / "results" / "scale.md",
+        "\n\n".join(
+            [
+                "# Speed and blocking\n\nWhat these mean, and how the index and the blocks work: [Scale](../scale.md). "
+                "CPU seconds, k = 3, normal data and one thread where nothing else is said.",
+                made_by("speed blocking", machine).replace("pages.py speed blocking", "pages.py scale"),
+                "## Exact MDAV: index, brute force, prototype",
+                _index_table(speed),
+                "## Growth with n",
+                _growth_table(speed),
+                "The exponent is that of a line through the logarithms.",
+                "## Where the index pays",
+                _crossover_table(speed),
+                "## Every other method",
+                table(("method", "n", "d", "CPU seconds"), _lines(speed, "methods", "method", "n", "d", "cpu")),
+                "## Exact MDAV on large tables, in a process of its own",
+                table(
+                    ("n", "d", "CPU seconds", "peak memory, MiB"), _lines(speed, "large", "n", "d", "cpu", "peak_mib")
+                ),
+                "## Blocking of the reference sets",
+                _reference_table(cut),
+                "SSE of MDAV in the blocks, in brackets after boundary repair. Published: Solanas et al., table 3.3.",
+                "## Blocking of uniform records, L = 10 000",
+                _simulated_table(cut),
+                "Ratio: SSE of univariate blocking over that of the 2^d-tree, here and in table 3.2 of Solanas et al., "
+                "whose unit is not stated.",
+                "## Block sizes of the spread tree",
+                table(
+                    ("data", "n", "d", "L", "blocks", "information loss, %", "CPU seconds"),
+                    _lines(cut, "size", "data", "n", "d", "size", "blocks", "loss", "cpu"),
+                ),
+                "## From Parquet to Parquet through the command line, `--blocking spread-tree`",
+                table(
+                    ("n", "d", "blocks", "wall seconds", "peak memory, MiB", "information loss, %"),
+                    _lines(cut, "command line", "n", "d", "blocks", "wall", "peak_mib", "loss"),
+                ),
+            ]
+        ),
+    )
+    put_between_marks(ROOT / "README.md", "scale", _index_table(speed))
+
+
+def _lines(rows: Iterable[Row], part: str, *names: str) -> list[list[str]]:
+    return [[f"{row[name]}" for name in names] for row in rows if row["part"] == part]
+
+
+def _index_table(rows: Iterable[Row]) -> str:
+    lines = []
+    for row in rows:
+        if row["part"] != "index":
+            continue
+        line = [
+            f"{row['n']}",
+            f"{row['d']}",
+            f"{row['brute']:.2f}",
+            f"{row['index']:.2f}",
+            _times(row["brute"], row["index"]),
+        ]
+        old = row["prototype"]
+        lines.append([*line, f"{old:.2f}" if old else "", _times(old, row["index"]) if old else ""])
+    return table(("n", "d", "brute force", "index", "times faster", "prototype", "times faster"), lines)
+
+
+def _times(slow: float, fast: float) -> str:
+    return f"{slow / fast:.1f}"
+
+
+def _growth_table(rows: list[Row]) -> str:
+    lines = []
+    for d in sorted({row["d"] for row in rows if row["part"] == "growth"}):
+        here = [row for row in rows if row["part"] == "growth" and row["d"] == d]
+        slope = np.polyfit(np.log([row["n"] for row in here]), np.log([row["index"] for row in here]), 1)[0]
+        lines.append([f"{d}", ", ".join(f"{row['n']}: {row['index']:.2f}" for row in here), f"{slope:.2f}"])
+    return table(("d", "n: CPU seconds", "exponent"), lines)
+
+
+def _crossover_table(rows: Iterable[Row]) -> str:
+    names = ("d", "n", "brute", "index")
+    return table(("d", "n", "brute force", "index"), _lines(rows, "crossover", *names))
+
+
+def _reference_table(rows: Iterable[Row]) -> str:
+    found: dict[tuple[str, int, int], Row] = {}
+    for row in rows:
+        if row["part"] == "reference":
+            cell = found.setdefault((row["data"], row["size"], row["k"]), {})
+            cell[row["method"], row["repair"]] = row["sse"]
+            cell["published"] = cell.get("published") or row["published"]
+    lines = []
+    for (data, size, k), cell in found.items():
+        both = [f"{cell[m, False]:.2f} ({cell[m, True]:.2f})" for m in ("2d-tree", "spread-tree")]
+        lines.append([data, f"{size}", f"{k}", f"{cell[None, False]:.2f}", *both, f"{cell['published'] or ''}"])
+    return table(("data", "L", "k", "no blocks", "2^d-tree", "spread tree", "published 2^d-tree"), lines)
+
+
+def _simulated_table(rows: Iterable[Row]) -> str:
+    found: dict[tuple[int, int], Row] = {}
+    for row in rows:
+        if row["part"] == "simulated":
+            found.setdefault((row["n"], row["d"]), {})[row["method"], row["repair"]] = row
+    lines = []
+    for (n, d), cell in found.items():
+        tree, plain = cell["2d-tree", False], cell["univariate", False]
+        ours, repaired = cell["spread-tree", False], cell["spread-tree", True]
+        here, there = plain["sse"] / tree["sse"], tree["published"][1] / tree["published"][0]
+        sums = [f"{row['sse']:.6g} ({row['cpu']:.0f} s)" for row in (tree, plain, ours, repaired)]
+        lines.append([f"{n}", f"{d}", *sums, f"{here:.2f}", f"{there:.2f}"])
+    head = ("n", "d", "2^d-tree", "univariate", "spread tree", "with repair", "ratio here", "ratio published")
+    return table(head, lines)
