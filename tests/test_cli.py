@@ -1,8 +1,10 @@
 """The command line: results on standard output, messages on standard error, status 2 for a mistake."""
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -203,7 +205,7 @@ MISTAKES = {
     "an option without a value": ("-k 3 -q age --drop name -m v-mdav -O gamma", "-O gamma: write it as name=value"),
     "an unknown aggregator": ("-k 3 -q age --drop name -a medain", "did you mean 'median'?"),
     "a plan that is not there": ("-k 3 -q age --drop name --plan none.yaml", "cannot read the plan 'none.yaml'"),
-    "a stratum that is too small": ("-k 25 -q age --drop name --strata region", "stratum 'region = west'"),
+    "a stratum that is too small": ("-k 25 -q age --drop name --strata region", "'region = west' (8 records)"),
     "merging without strata": ("-k 3 -q age --drop name --small-strata merge", "has no effect without strata"),
     "all numeric and named columns": ("-k 3 -q age --all-numeric --drop name", "not both"),
     "an unknown flag": ("-k 3 -q age --drop name --metod mdav", "No such option"),
@@ -269,3 +271,54 @@ def test_an_interruption_ends_with_status_130_and_nothing_is_written(table, out,
     assert result.exit_code == 130
     assert "nothing was written" in result.stderr
     assert not out.exists()
+
+
+@pytest.mark.parametrize("name", ["table.csv", "plan.txt"])
+def test_inspect_writes_a_plan_into_nothing_but_yaml(tmp_path, table, name):
+    target = tmp_path / name
+    target.write_bytes(Path(table).read_bytes())
+    result = run("inspect", target if name == "table.csv" else table, "-o", target)
+    assert result.exit_code == 2
+    assert "a plan is a YAML file" in result.stderr
+    assert target.read_bytes() == Path(table).read_bytes()
+
+
+@pytest.mark.parametrize("name", ["out.csv", "plan.yaml"])
+def test_a_pipe_is_not_replaced_by_a_file(tmp_path, table, name):
+    pipe = tmp_path / name
+    os.mkfifo(pipe)
+    words = (
+        ("inspect", table, "-o", pipe) if name == "plan.yaml" else ("protect", table, "-o", pipe, "-k", 3, "-q", "age")
+    )
+    result = run(*words, *(("--drop", "name") if name == "out.csv" else ()))
+    assert result.exit_code == 2
+    assert "is a device or pipe" in result.stderr
+    assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize("odd", ["in\ncome", "b\nscaling: none #", "e\x1b[31m", "[red]", "a,b", "naïve 🐟"])
+def test_odd_column_names_make_a_plan_that_can_be_read(tmp_path, odd):
+    found = shoal.inspect(pl.DataFrame({"age": [1, 2, 3], odd: [4.5, 5.5, 7.0]}))
+    assert shoal.Plan.from_yaml(found.to_yaml()) == found.plan()
+
+
+def test_a_setting_given_twice_in_a_plan_is_an_error(tmp_path, table, out):
+    plan = tmp_path / "plan.yaml"
+    plan.write_text("k: 5\nk: 2\nquasi_identifiers: [age]\nidentifiers: [name]\n")
+    result = run("protect", table, "-o", out, "--plan", plan)
+    assert result.exit_code == 2
+    assert "setting 'k' is given 2 times" in result.stderr
+
+
+def test_a_mistake_is_told_once(table, out):
+    result = run("protect", table, "-o", out, "-k", 3, "-q", "age", "--drop", "age,name")
+    assert result.stderr.count("column 'age' has 2 roles") == 1
+
+
+def test_a_link_is_followed_to_the_file_it_stands_for(tmp_path, table):
+    target, link = tmp_path / "target.csv", tmp_path / "link.csv"
+    target.write_text("old")
+    link.symlink_to(target)
+    assert run("protect", table, "-o", link, "-k", 3, "-q", "age", "--drop", "name").exit_code == 0
+    assert link.is_symlink()
+    assert target.read_text() != "old"

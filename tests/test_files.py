@@ -352,7 +352,7 @@ def test_table_and_manifest_appear_both_or_not_at_all(tmp_path):
 
 
 def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("shoal.release.os.access", lambda path, _: Path(path) != tmp_path)
+    monkeypatch.setattr("shoal.files.os.access", lambda path, _: Path(path) != tmp_path)
     with pytest.raises(shoal.FileError, match="cannot be written to; choose another one"):
         protect_bytes(tmp_path, b"x,y\n1,a\n2,b\n6,c\n")
     assert names_in(tmp_path) == ["in.csv"]

@@ -50,9 +50,15 @@ def test_strata_that_are_too_small_are_all_named():
     table = numbers(1, 12).with_columns(part=pl.Series(["big"] * 7 + ["tiny"] * 2 + ["small"] * 3))
     with pytest.raises(shoal.DataError) as caught:
         shoal.protect(table, k=4, quasi_identifiers=["a", "b"], strata="part")
-    assert len(caught.value.mistakes) == 2
-    assert "stratum 'part = tiny' has 2 records, fewer than k = 4" in caught.value.mistakes[0]
-    assert "stratum 'part = small' has 3 records, fewer than k = 4" in caught.value.mistakes[1]
+    assert "2 strata of 3 with fewer than k = 4 records" in str(caught.value)
+    assert "'part = tiny' (2 records), 'part = small' (3 records)" in str(caught.value)
+
+
+def test_an_error_about_strata_does_not_list_a_whole_column():
+    table = numbers(1, 30).with_columns(part=pl.int_range(0, 30))
+    with pytest.raises(shoal.DataError, match=r"30 strata of 30 .* and 25 more") as caught:
+        shoal.protect(table, k=3, quasi_identifiers=["a", "b"], strata="part")
+    assert str(caught.value).count("part = ") == 5
 
 
 def test_small_strata_are_merged_with_their_nearest_if_the_user_says_so():
@@ -318,3 +324,10 @@ def test_summary_manifest_and_inspection_show_no_value_of_a_cell(tmp_path):
         found.to_yaml(),
     ]
     assert not any(secret in text for text in shown for secret in (SECRET, "987654321"))
+
+
+def test_idle_blocking_and_an_index_that_missing_values_switch_off_are_noted():
+    table = numbers(1, 6000).with_columns(a=pl.when(pl.int_range(0, 6000) == 7).then(None).otherwise(pl.col("a")))
+    notes = shoal.protect(table, 100, ["a", "b"], method="univariate", blocking="spread-tree").summary.notes
+    assert any("blocking had no effect" in note for note in notes)
+    assert any("missing in a, so the neighbour index could not be used" in note for note in notes)

@@ -7,6 +7,8 @@ sentence that says what to do, a broken promise with status 1, an interruption w
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -120,10 +122,12 @@ def protect(
         )
         for note in release.summary.notes:
             _err.print(f"note: {note}", markup=False, highlight=False, soft_wrap=True)
-        if as_json:
-            typer.echo(json.dumps(release.summary.to_dict()))
-        else:
-            _out.print(_summary_table(release.summary))
+        with _printed_or_told(output):
+            if as_json:
+                typer.echo(json.dumps(release.summary.to_dict()))
+            else:
+                _out.print(_summary_table(release.summary))
+            sys.stdout.flush()
 
 
 @app.command()
@@ -192,7 +196,12 @@ def demo() -> None:
         shown = [*same[:5], *[row for row in range(1, 4) if row not in same]]
         _out.print(_frame_table("before", survey, shown, "bold red"))
         _out.print(
-            _frame_table("after: the first five people can no longer be told apart", release.data, shown, "bold green")
+            _frame_table(
+                "after: the first five can no longer be told apart by age, height, hours and income",
+                release.data,
+                shown,
+                "bold green",
+            )
         )
         _out.print(_summary_table(release.summary))
         for note in release.summary.notes:
@@ -212,11 +221,23 @@ def _told_errors() -> Iterator[None]:
     try:
         yield
     except shoal.ShoalError as error:
-        _err.print(f"error: {error}", markup=False, highlight=False, style="red", soft_wrap=True)
+        message = "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in str(error))
+        _err.print(f"error: {message}", markup=False, highlight=False, style="red", soft_wrap=True)
         raise typer.Exit(1 if isinstance(error, shoal.BrokenPromise) else 2) from None
     except KeyboardInterrupt:
         _err.print("interrupted; nothing was written")
         raise typer.Exit(130) from None
+
+
+@contextmanager
+def _printed_or_told(output: Path) -> Iterator[None]:
+    """Say so where a release was written and its summary cannot be printed."""
+    try:
+        yield
+    except OSError:
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - so that closing it at the end does not fail again
+        _err.print(f"error: {output} was written, but its summary could not be printed", markup=False)
+        raise typer.Exit(2) from None
 
 
 def _names(given: Sequence[str] | None) -> list[str] | None:
@@ -304,7 +325,7 @@ def _inspection_table(found: shoal.Inspection) -> Table:
     for p in found.proposals:
         style = {"identifier": "red", "quasi-identifier": "yellow"}.get(p.role, "")
         table.add_row(
-            Text(p.profile.name, overflow="fold"),
+            Text(ascii(p.profile.name)[1:-1] if not p.profile.name.isprintable() else p.profile.name, overflow="fold"),
             Text(p.profile.type),
             str(p.profile.missing),
             str(p.profile.distinct),

@@ -69,7 +69,8 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
 
     reasons: list[str] = []
     if plan and len(table) < plan.k:
-        reasons.append(f"the table has {counted(len(table), 'record')}, fewer than k = {plan.k}; choose a smaller k")
+        hint = "choose a smaller k" if len(table) >= 2 else "there is nothing to protect"
+        reasons.append(f"the table has {counted(len(table), 'record')}, fewer than k = {plan.k}; {hint}")
     columns = {
         name: _attempt(reasons, _column, table, name, plan.aggregator_of(name) if plan else "mean")
         for name in dict.fromkeys(name for name, role in named if role is Role.QUASI_IDENTIFIER)
@@ -83,7 +84,7 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
         if holes:
             reasons.append(f"blocking.repair needs complete columns, and values are missing in: {', '.join(holes)}")
     if mistakes or plan is None or method is None:
-        raise PlanError(mistakes + reasons)
+        raise PlanError(list(dict.fromkeys(mistakes + reasons)))
     if reasons:
         raise DataError(reasons)
     useless = method.without_effect(plan.options, max(map(len, plan.quasi_identifiers)))

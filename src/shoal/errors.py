@@ -58,6 +58,15 @@ class BrokenPromise(ShoalError, RuntimeError):  # noqa: N818 - says what happene
     """The result failed shoal's own check. Nothing was released; please report it."""
 
 
+def printable(text: str) -> str:
+    """Return a text with control characters and line breaks spelt out, so that it cannot be taken for anything else.
+
+    >>> printable("in" + chr(10) + "come") == "in" + chr(92) + "ncome"
+    True
+    """
+    return text if text.isprintable() else ascii(text)[1:-1]
+
+
 def counted(count: int, noun: str) -> str:
     """Return a count with its noun.
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from shoal.errors import DataError
-from shoal.files import read_file, written_whole
+from shoal.errors import DataError, FileError, printable
+from shoal.files import check_target, read_file, written_whole
 from shoal.plan import Plan, Reading, as_reading
 from shoal.schema import MEASURABLE, Kind, Profile, Role, looks_like_weight, why_identifier
 from shoal.tables import open_table
@@ -69,9 +69,9 @@ class Inspection:
             "# Other roles: weight: COLUMN, strata: [COLUMN]. `shoal methods` lists the methods.",
             "#",
         ]
-        width = max(len(p.profile.name) for p in self.proposals)
+        width = max(len(printable(p.profile.name)) for p in self.proposals)
         for p in self.proposals:
-            lines.append(f"# {p.profile.name:<{width}}  {p.profile.kind:<8} {p.role}: {p.reason}")
+            lines.append(f"# {printable(p.profile.name):<{width}}  {p.profile.kind:<8} {p.role}: {p.reason}")
         settings = plan.to_dict()
         settings["method"] = settings.pop("method")
         body = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100)
@@ -79,6 +79,9 @@ class Inspection:
 
     def write(self, path: str | Path, k: int = 5) -> None:
         """Write the proposed plan to a YAML file."""
+        if Path(path).suffix.lower() not in (".yaml", ".yml"):
+            raise FileError(f"'{path}': a plan is a YAML file; give it the ending .yaml")
+        check_target(Path(path))
         text = self.to_yaml(k)
         with written_whole(Path(path)) as part:
             part(Path(path)).write_text(text, encoding="utf-8")
@@ -131,7 +134,9 @@ def _propose(profile: Profile, weighted: bool) -> Proposal:
         if looks_like_weight(profile.name) and not weighted and not profile.missing:
             return Proposal(profile, Role.WEIGHT, "its name says so")
         if profile.constant:
-            return Proposal(profile, Role.CONFIDENTIAL, "it has a single value")
+            return Proposal(
+                profile, Role.CONFIDENTIAL, "it has a single value" if profile.distinct else "it has no values"
+            )
         return Proposal(
             profile,
             Role.QUASI_IDENTIFIER,

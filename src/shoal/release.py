@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -14,7 +13,7 @@ import numpy as np
 
 from shoal.arrays import Ints
 from shoal.errors import FileError
-from shoal.files import Source, checksum, file_format, write_file, written_whole
+from shoal.files import Source, check_target, checksum, file_format, write_file, written_whole
 from shoal.plan import Plan
 from shoal.summary import Summary
 from shoal.tables import open_table
@@ -60,6 +59,7 @@ class Release:
         Both appear whole or not at all. A file from a text or statistical format goes back to it in the same form.
         """
         path = Path(path)
+        path = path.resolve() if path.is_symlink() else path
         check_output(path, self.source.path if self.source else None)
         manifest = manifest_path(path)
         frame = open_table(self.data).to_polars()
@@ -99,12 +99,7 @@ def check_output(path: Path, original: Path | None) -> None:
     if original and path.exists() and original.exists() and path.samefile(original):
         raise FileError(f"'{path}' is the original; write the release to another file")
     for target in (path, manifest_path(path)):
-        if target.is_dir():
-            raise FileError(f"'{target}' is a folder; name a file in it, or remove it")
-    if not path.parent.is_dir():
-        raise FileError(f"the folder '{path.parent}' is not there; make it first")
-    if not os.access(path.parent, os.W_OK):
-        raise FileError(f"the folder '{path.parent}' cannot be written to; choose another one")
+        check_target(target)
 
 
 def manifest_path(path: Path) -> Path:

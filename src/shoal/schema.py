@@ -233,7 +233,7 @@ def why_identifier(profile: Profile) -> str | None:
         return "its values look like contact or account numbers"
     named = joined in _IDENTIFIER_WORDS or any(word in _IDENTIFIER_WORDS for word in words)
     textual = profile.kind in (Kind.NOMINAL, Kind.OTHER)
-    if named and (textual or profile.whole):
+    if named and (textual or profile.whole or profile.distinct == 0):
         return "its name says so"
     if textual and joined.endswith("name"):
         return "its name says so"

@@ -15,6 +15,7 @@ from shoal.arrays import Flags, Ints, Numbers
 from shoal.encode import Column, fit_scale
 from shoal.errors import counted
 from shoal.files import Source
+from shoal.kernels.crossover import worth_indexing
 from shoal.measures.utility import information_loss, squared_error
 
 if TYPE_CHECKING:
@@ -168,7 +169,8 @@ def summarise(
         sets=sets,
         blocks=sum(int(codes.max()) + 1 for codes in blocks),
         combined_smallest_group=combined,
-        notes=_notes(declared, len(sets), combined, suppressed, constant, merged, source),
+        notes=_notes(declared, len(sets), combined, suppressed, constant, merged, source)
+        + _cost_notes(declared, records, strata, blocks),
         seconds=round(time.perf_counter() - started, 6),
         peak_memory_mib=_peak_memory(),
         version=shoal_version(),
@@ -206,6 +208,19 @@ def _notes(
         notes.append(
             f"{merged} of the strata had fewer than {k} records and share groups with their nearest; their labels "
             "are still in the release"
+        )
+    return notes
+
+
+def _cost_notes(declared: Declared, records: int, strata: Ints, blocks: list[Ints]) -> list[str]:
+    """Say what made the work slower than it could be, or an option idle."""
+    notes = []
+    if declared.plan.blocking and all(codes.max() == strata.max() for codes in blocks):
+        notes.append("no part of the table is larger than a block, so blocking had no effect")
+    holes = [column.name for part in declared.sets for column in part if not column.observed.all()]
+    if holes and worth_indexing(records) and not declared.method.by_column:
+        notes.append(
+            f"values are missing in {', '.join(holes)}, so the neighbour index could not be used; blocking helps"
         )
     return notes
 

@@ -8,21 +8,24 @@ import numpy as np
 
 from shoal.arrays import Floats, Ints
 from shoal.encode import Records
-from shoal.errors import DataError
+from shoal.errors import DataError, counted
+
+_NAMED = 5  # small strata that an error names: enough to find them, not a list of the column
 
 
 def check_strata(codes: Ints, labels: Sequence[str], k: int) -> None:
     """Refuse strata of fewer than k records, naming them all."""
     sizes = np.bincount(codes, minlength=len(labels))
     small = np.flatnonzero(sizes < k)
-    if len(small):
-        raise DataError(
-            [
-                f"stratum '{labels[code]}' has {sizes[code]} records, fewer than k = {k}; merge it with another, "
-                "drop it, or ask for small strata to be merged with their nearest (small_strata='merge')"
-                for code in small.tolist()
-            ]
-        )
+    if len(small) == 0:
+        return
+    named = [f"'{labels[code]}' ({counted(int(sizes[code]), 'record')})" for code in small[:_NAMED].tolist()]
+    more = f" and {len(small) - _NAMED} more" if len(small) > _NAMED else ""
+    raise DataError(
+        f"{'1 stratum' if len(small) == 1 else f'{len(small)} strata'} of {len(labels)} with fewer "
+        f"than k = {k} records: {', '.join(named)}{more}; drop or recode them, or ask for small strata to be merged "
+        "with their nearest (small_strata: merge, or --small-strata merge)"
+    )
 
 
 def merge_small_strata(codes: Ints, records: Records, k: int) -> Ints:

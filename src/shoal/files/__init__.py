@@ -80,6 +80,18 @@ def file_format(path: Path) -> str:
     return _FORMATS[last]
 
 
+def check_target(path: Path) -> None:
+    """Refuse a path that cannot become a new file, before any work is done."""
+    if path.is_dir():
+        raise FileError(f"'{path}' is a folder; name a file in it, or remove it")
+    if path.exists() and not path.is_file():
+        raise FileError(f"'{path}' is a device or pipe; name a file")
+    if not path.parent.is_dir():
+        raise FileError(f"the folder '{path.parent}' is not there; make it first")
+    if not os.access(path.parent, os.W_OK):
+        raise FileError(f"the folder '{path.parent}' cannot be written to; choose another one")
+
+
 def read_file(path: Path, reading: Reading) -> Source:
     """Read a table from a file."""
     import polars as pl
@@ -114,7 +126,16 @@ def write_file(frame: pl.DataFrame, path: Path, source: Source | None, released:
     missing, since the way in which a number was written could tell the members of a group apart.
     """
     kept = _kept_cells(frame, source.frame, released) if source else {}
+    import polars as pl
+
     kind = file_format(path)
+    try:
+        _write_as(kind, frame, path, source, kept)
+    except pl.exceptions.PolarsError:
+        raise FileError(f"cannot write '{path}': is the disk full? Nothing was written") from None
+
+
+def _write_as(kind: str, frame: pl.DataFrame, path: Path, source: Source | None, kept: dict[str, pl.Series]) -> None:
     if kind == "text":
         text.write_text(frame, path, source.text if source else None, kept)
     elif kind == "statistical":

@@ -23,6 +23,7 @@ from numba.extending import overload
 from shoal.arrays import Flags, Floats, Ints
 from shoal.kernels import brute, masked, tree, tree_search
 from shoal.kernels.compiling import kernel
+from shoal.kernels.crossover import worth_indexing
 
 Pool: TypeAlias = brute.BrutePool | masked.MaskedPool | tree.TreePool
 
@@ -34,14 +35,6 @@ def open_pool(values: Floats, observed: Flags | None) -> Pool:
     if worth_indexing(len(values)):
         return tree.open_tree_pool(values)
     return brute.open_brute_pool(values)
-
-
-def worth_indexing(n: int) -> bool:
-    """Whether the tree is faster than looking at every record; both give the same groups.
-
-    Measured with MDAV on normal data, the hardest for a tree: ``python benchmarks/run.py speed``.
-    """
-    return n >= 5000
 
 
 def distance(pool: Pool, a: int, b: int) -> float:
