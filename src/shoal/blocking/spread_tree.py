@@ -1,12 +1,16 @@
 """The spread tree: cuts that follow the data, each where it takes most of the spread away.
 
-A block with more than L records is cut in two along one direction: its first principal axis, or the column in
-which it is most spread out. Along each, the place is found where the sum of squares between the two parts is
-largest; the better of the two is taken. Clusters are kept together, correlated columns are cut across their
-common direction, and evenly spread data are halved along the longest column. Every part has at least k records:
-nothing has to be fused.
+A block with more than L records is cut in two along one direction: its first principal axis, or the column in which
+it is most spread out. Along each, the place is found where the sum of squares between the two parts is largest; the
+better of the two is taken. Clusters are kept together, correlated columns are cut across their common direction, and
+evenly spread data are halved along the longest column. Where a cut that leaves a multiple of k on one side is nearly
+as good, it is taken: its part has no records left over.
 
-Cost: O(n (d + log n) log(n / L)).
+A block of at most L records is still cut where that takes away far more than a cut of evenly spread records would,
+which is 0.75 / d of the sum of squares: such a cut runs between clusters. Every part has at least k records: nothing
+has to be fused.
+
+Cost: O(n (d^2 + log n) log(n / L)).
 """
 
 from __future__ import annotations
@@ -17,6 +21,8 @@ from shoal.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 
 _TURNS = 30  # of the power iteration: the axis only has to be sensible
+_BETWEEN_CLUSTERS = 2.5  # times 1 / d of the sum of squares: what cuts a block that is small enough
+_AS_GOOD = 1.01  # how much better a cut must be to leave records over on both sides
 
 
 def spread_tree(values: Floats, k: int, size: int) -> Ints:
@@ -41,32 +47,34 @@ def _cut(values: Floats, k: int, size: int, blocks: Ints) -> None:
     while top > 0:
         stop = stops[top - 1]
         part = order[start:stop]
-        if stop - start <= size:
+        between, total = -1.0, 0.0
+        if stop - start >= 2 * k:
+            widest, total = _principal_axis(values, part, axis)
+            keys, along_axis = values[part, widest], np.zeros(len(part))
+            for a in range(len(part)):
+                for j in range(d):
+                    along_axis[a] += values[part[a], j] * axis[j]
+            by_key, by_axis = np.argsort(keys, kind="mergesort"), np.argsort(along_axis, kind="mergesort")
+            cut, between = _best_cut(keys[by_key], k)
+            axis_cut, axis_between = _best_cut(along_axis[by_axis], k)
+            if axis_between > between:
+                cut, between, by_key = axis_cut, axis_between, by_axis
+        if between < 0.0 or (stop - start <= size and between * d < _BETWEEN_CLUSTERS * total):
             for row in part:
                 blocks[row] = block
             start, top, block = stop, top - 1, block + 1
             continue
-        widest = _principal_axis(values, part, axis)
-        keys, by_axis = values[part, widest], np.empty(len(part))
-        for a in range(len(part)):
-            by_axis[a] = 0.0
-            for j in range(d):
-                by_axis[a] += values[part[a], j] * axis[j]
-        along_column, along_axis = np.argsort(keys, kind="mergesort"), np.argsort(by_axis, kind="mergesort")
-        column_cut, column_between = _best_cut(keys[along_column], k)
-        axis_cut, axis_between = _best_cut(by_axis[along_axis], k)
-        if axis_between > column_between:
-            order[start:stop] = part[along_axis]
-            stops[top] = start + axis_cut
-        else:
-            order[start:stop] = part[along_column]
-            stops[top] = start + column_cut
+        order[start:stop] = part[by_key]
+        stops[top] = start + cut
         top += 1
 
 
 @kernel
-def _principal_axis(values: Floats, rows: Ints, axis: Floats) -> int:
-    """Put the direction of largest spread of some rows into ``axis``; returns the column of largest spread."""
+def _principal_axis(values: Floats, rows: Ints, axis: Floats) -> tuple[int, float]:
+    """Put the direction of largest spread of some rows into ``axis``.
+
+    Returns the column of largest spread, and the sum of squares of all columns.
+    """
     d = values.shape[1]
     mean = np.zeros(d)
     for row in rows:
@@ -95,7 +103,7 @@ def _principal_axis(values: Floats, rows: Ints, axis: Floats) -> int:
             axis[widest] = 1.0
             break
         axis[:] = turned / length
-    return widest
+    return widest, np.trace(spread)
 
 
 @kernel
@@ -106,11 +114,15 @@ def _best_cut(keys: Floats, k: int) -> tuple[int, float]:
     total, head = 0.0, 0.0
     for x in keys:
         total += x - middle
-    best, cut = -1.0, count // 2
+    best, cut, even_best, even_cut = -1.0, count // 2, -1.0, count // 2
     for a in range(1, count - k + 1):
         head += keys[a - 1] - middle
         gap = head / a - (total - head) / (count - a)
         between = gap * gap * a * (count - a) / count
         if a >= k and between > best:
             best, cut = between, a
+        if a >= k and between > even_best and (a % k == 0 or (count - a) % k == 0):
+            even_best, even_cut = between, a
+    if best <= _AS_GOOD * even_best:
+        return even_cut, even_best
     return cut, best
