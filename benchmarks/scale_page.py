@@ -45,8 +45,8 @@ def scale() -> None:
                     ("n", "L", "intervals", "cells", "published cells"),
                     _lines(cut, "cells", "n", "size", "univariate", "cells", "published"),
                 ),
-                "Table 3.1 of Solanas et al. At L = 10 000 a level of 256 cells holds 9766 records on average, and only a few "
-                "cells exceed L, so 1024 cannot be right.",
+                "Table 3.1 of Solanas et al. At L = 10 000 a level of 256 cells holds 9766 records on average, and only "
+                "a few cells exceed L, so 1024 cannot be right.",
                 "## Blocking of uniform records, L = 10 000",
                 _simulated_table(cut),
                 "Ratio: SSE of univariate blocking over that of the 2^d-tree, here and in table 3.2 of Solanas et al., "
