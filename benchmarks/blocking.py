@@ -45,27 +45,28 @@ def run(quick: bool) -> None:
                             part="reference", data=data, size=size, k=k, method=method, repair=repair, blocks=s.blocks,
                             sse=round(s.sse, 4), published=published,
                         )  # fmt: skip
-    plane = _uniform(n, 2).to_numpy()
+    plane = uniform(n, 2).to_numpy()
     for size, cells in TABLE_3_1.items():
         found = int(split_cells(plane, max(6, size * n // 2_500_000)).max()) + 1
         recorder.add(part="cells", n=n, d=2, size=size, univariate=2_500_000 // size, cells=found, published=cells)
     for d, published in TABLE_3_2.items():
-        table = _uniform(n, d)
+        table = uniform(n, d)
         for method in ("2d-tree", "univariate", "spread-tree"):
             for repair in (False, True) if method == "spread-tree" else (False,):
                 recorder.add(
                     part="simulated", n=n, d=d, published=published,
                     **_protect(table, {"method": method, "size": 10_000, "repair": repair}),
                 )  # fmt: skip
-    for name, table in {"uniform": _uniform(n // 5, 5), "log-normal": _log_normal(n // 5, 5)}.items():
+    for name, table in {"uniform": uniform(n // 5, 5), "log-normal": _log_normal(n // 5, 5)}.items():
         for size in (100, 1_000, 10_000, 100_000, "auto"):
             recorder.add(
                 part="size", data=name, n=n // 5, d=5, **_protect(table, {"method": "spread-tree", "size": size})
             )
-    recorder.add(part="command line", n=n, d=10, **_command_line(_uniform(n, 10)))
+    recorder.add(part="command line", n=n, d=10, **_command_line(uniform(n, 10)))
 
 
-def _uniform(n: int, d: int) -> pl.DataFrame:
+def uniform(n: int, d: int) -> pl.DataFrame:
+    """Return n uniform records in d columns."""
     x = np.random.default_rng(0).uniform(-10_000, 10_000, size=(n, d))
     return pl.DataFrame({f"v{j}": x[:, j] for j in range(d)})
 

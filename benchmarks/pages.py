@@ -13,13 +13,12 @@ from typing import Any
 
 import shoal
 from markdown import DOCS, ROOT, made_by, put_between_marks, table, write
+from pictures import BLUE, BLUES, INK, RED, save
 from record import load
 from scale_page import scale
 
 KS = (3, 4, 5, 10)
 SETS = {"tarragona": ("Tarragona", 834, 13), "census": ("Census", 1080, 13), "eia": ("EIA", 4092, 11)}
-INK, PALE, RED, BLUE = "#333333", "#e4e4e4", "#c8553d", "#2f6690"
-BLUES = ["#a9cce3", "#5fa3cf", "#2f6690", "#12304a"]  # k = 3, 4, 5, 10
 
 Row = dict[str, Any]
 
@@ -39,7 +38,7 @@ def published() -> None:
         )
     write(DOCS / "results" / "published.md", "\n\n".join(parts))
     put_between_marks(ROOT / "README.md", "results", _loss_table(rows, (3, 5, 10)))
-    _save(_loss_picture(rows), "loss")
+    save(_loss_picture(rows), "loss")
 
 
 def before_after() -> None:
@@ -48,7 +47,7 @@ def before_after() -> None:
     release = shoal.protect(
         survey, k=5, quasi_identifiers=["age", "height", "hours", "income"], identifiers="name", method="mdav"
     )
-    _save(_before_after_picture(_points(survey), _points(release.data)), "before-after")
+    save(_before_after_picture(_points(survey), _points(release.data)), "before-after")
 
 
 PAGES: dict[str, Callable[[], None]] = {"published": published, "before-after": before_after, "scale": scale}
@@ -115,24 +114,6 @@ def _percent(here: float, there: float) -> str:
     """Return a difference in percent; no sign where it rounds to 0."""
     text = f"{100 * (here / there - 1):+.3f}"
     return "0.000" if float(text) == 0 else text
-
-
-def _save(chart: Any, name: str) -> None:
-    """Write a chart as docs/images/NAME.png, the same look for all."""
-    path = DOCS / "images" / f"{name}.png"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    look = (
-        chart.configure(background="white", font="DejaVu Sans", padding=14)
-        .configure_axis(
-            labelFontSize=12, titleFontSize=13, titleFontWeight="normal", labelColor=INK, titleColor=INK, gridColor=PALE
-        )
-        .configure_header(labelFontSize=14, labelFontWeight="bold", labelColor=INK, title=None)
-        .configure_title(fontSize=14, color=INK, anchor="start", fontWeight="bold")
-        .configure_legend(labelFontSize=12, titleFontSize=12, titleFontWeight="normal", labelColor=INK, titleColor=INK)
-        .configure_view(stroke=None)
-    )
-    look.save(str(path), ppi=144)
-    print(path.relative_to(ROOT))
 
 
 def _points(table: Any) -> list[Row]:

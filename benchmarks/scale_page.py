@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from markdown import DOCS, ROOT, made_by, put_between_marks, table, write
+from pictures import BLUE, RED, save
 from record import load
 
 Row = dict[str, Any]
@@ -23,12 +24,14 @@ def scale() -> None:
             [
                 "# Speed and blocking\n\nWhat these mean, and how the index and the blocks work: [Scale](../scale.md). "
                 "CPU seconds, k = 3, normal data and one thread where nothing else is said.",
-                made_by("speed blocking", machine).replace("pages.py speed blocking", "pages.py scale"),
+                made_by("speed blocking cost", machine).replace("pages.py speed blocking cost", "pages.py scale"),
                 "## Exact MDAV: index, brute force, prototype",
                 _index_table(speed),
                 "## Growth with n",
                 _growth_table(speed),
                 "The exponent is that of a line through the logarithms.",
+                "![CPU seconds of exact MDAV against the number of records](../images/growth.png)",
+                "Lines: the index; dashed: brute force.",
                 "## Where the index pays",
                 _crossover_table(speed),
                 "## Every other method",
@@ -45,17 +48,23 @@ def scale() -> None:
                     ("n", "L", "intervals", "cells", "published cells"),
                     _lines(cut, "cells", "n", "size", "univariate", "cells", "published"),
                 ),
-                "Table 3.1 of Solanas et al. At L = 10 000 a level of 256 cells holds 9766 records on average, and only "
-                "a few cells exceed L, so 1024 cannot be right.",
+                "Table 3.1 of Solanas et al. At L = 10 000 a level of 256 cells holds 9766 records on average, and "
+                "only a few cells exceed L: 1024 cannot be right.",
                 "## Blocking of uniform records, L = 10 000",
                 _simulated_table(cut),
                 "Ratio: SSE of univariate blocking over that of the 2^d-tree, here and in table 3.2 of Solanas et al., "
                 "whose unit is not stated.",
+                "## What the spread tree costs on uniform records",
+                table(
+                    ("n", "d", "L", "repair", "SSE", "more than without blocks, %"),
+                    _lines(load("cost")[1], "cost", "n", "d", "size", "repair", "sse", "percent_more"),
+                ),
                 "## Block sizes of the spread tree",
                 table(
                     ("data", "n", "d", "L", "blocks", "information loss, %", "CPU seconds"),
                     _lines(cut, "size", "data", "n", "d", "size", "blocks", "loss", "cpu"),
                 ),
+                "![Information loss and CPU seconds against the block size](../images/block-size.png)",
                 "## From Parquet to Parquet through the command line, `--blocking spread-tree`",
                 table(
                     ("n", "d", "blocks", "wall seconds", "peak memory, MiB", "information loss, %"),
@@ -65,6 +74,8 @@ def scale() -> None:
         ),
     )
     put_between_marks(ROOT / "README.md", "scale", _index_table(speed))
+    save(_growth_picture(speed), "growth")
+    save(_size_picture(cut), "block-size")
 
 
 def _lines(rows: Iterable[Row], part: str, *names: str) -> list[list[str]]:
@@ -134,3 +145,34 @@ def _simulated_table(rows: Iterable[Row]) -> str:
         lines.append([f"{n}", f"{d}", *sums, f"{here:.2f}", f"{there:.2f}"])
     head = ("n", "d", "2^d-tree", "univariate", "spread tree", "with repair", "ratio here", "ratio published")
     return table(head, lines)
+
+
+def _growth_picture(rows: Iterable[Row]) -> Any:
+    """CPU seconds of the index by n for each d, and of brute force where it was run; both axes logarithmic."""
+    import altair as alt
+
+    points = [{"n": r["n"], "seconds": r["index"], "d": f"{r['d']} columns"} for r in rows if r["part"] == "growth"]
+    brute = [{"n": r["n"], "seconds": r["brute"], "d": f"{r['d']} columns"} for r in rows if r["part"] == "index"]
+    brute = [point for point in brute if point["d"] in ("5 columns", "10 columns")]
+    x = alt.X("n:Q", title="records", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s", tickCount=6))
+    y = alt.Y("seconds:Q", title="CPU seconds", scale=alt.Scale(type="log"), axis=alt.Axis(format="~g", tickCount=6))
+    colour = alt.Color("d:N", title=None, sort=["3 columns", "5 columns", "10 columns"])
+    index = alt.Chart(alt.Data(values=points), width=420, height=280).mark_line(point=True)
+    dashed = alt.Chart(alt.Data(values=brute)).mark_line(point=True, strokeDash=[4, 3], opacity=0.7)
+    return index.encode(x=x, y=y, color=colour) + dashed.encode(x=x, y=y, color=colour)
+
+
+def _size_picture(rows: Iterable[Row]) -> Any:
+    """Loss and time of the spread tree by block size, on two data sets."""
+    import altair as alt
+
+    panels = []
+    for data in ("uniform", "log-normal"):
+        points = [r for r in rows if r["part"] == "size" and r["data"] == data and r["size"] != "auto"]
+        base = alt.Chart(alt.Data(values=points), width=300, height=220, title=data)
+        x = alt.X("size:Q", title="block size L", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s", tickCount=4))
+        loss = alt.Y("loss:Q", title="information loss, %", scale=alt.Scale(zero=False), axis=alt.Axis(titleColor=BLUE))
+        cpu = alt.Y("cpu:Q", title="CPU seconds", scale=alt.Scale(zero=True), axis=alt.Axis(titleColor=RED))
+        lines = [base.mark_line(point={"color": c}, color=c).encode(x=x, y=y) for y, c in ((loss, BLUE), (cpu, RED))]
+        panels.append(alt.layer(*lines).resolve_scale(y="independent"))
+    return alt.hconcat(*panels, spacing=30)

@@ -99,6 +99,34 @@ def test_the_2d_tree_on_eia_is_as_published_or_better(reference_data, size, k):
     assert summary.blocks > 100
 
 
+@pytest.mark.parametrize("k", [3, 5])
+@pytest.mark.parametrize("size", [100, 200])
+@pytest.mark.parametrize("data", ["tarragona", "census", "eia"])
+def test_the_spread_tree_loses_less_than_the_2d_tree_on_every_reference_set(reference_data, data, size, k):
+    found = [
+        shoal.protect(
+            reference_data / "casc" / f"{data}.csv",
+            k,
+            identifiers=DROP if data == "eia" else [],
+            all_numeric=True,
+            blocking={"method": method, "size": size},
+        ).summary.sse
+        for method in ("spread-tree", "2d-tree")
+    ]
+    assert found[0] < found[1]
+
+
+@pytest.mark.parametrize("d", [2, 3, 5, 10])
+def test_the_spread_tree_loses_less_than_the_2d_tree_on_uniform_records(d):
+    x = np.random.default_rng(d).uniform(-10_000, 10_000, size=(50_000, d))
+    table = pl.DataFrame({f"v{j}": x[:, j] for j in range(d)})
+    found = [
+        shoal.protect(table, 3, table.columns, blocking={"method": method, "size": 2_000}).summary.sse
+        for method in ("spread-tree", "2d-tree")
+    ]
+    assert found[0] < found[1]
+
+
 def sse(x, groups):
     return sum(((x[groups == g] - x[groups == g].mean(axis=0)) ** 2).sum() for g in np.unique(groups))
 

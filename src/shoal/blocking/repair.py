@@ -1,10 +1,10 @@
-"""Boundary repair: records swap or move to groups across the face of a block, while that lowers the sum of squares.
+"""Boundary repair: near the faces of blocks, records swap or move between groups while that lowers the sum of squares.
 
-Blocks are partitioned one by one, so a record near a face cannot join a neighbour on the other side. Afterwards
-every group looks at the groups with the nearest centroids. For each record of a group and each of those in
-another block, the record moves there if its own group keeps at least k and the other stays below 2k, or changes
-places with a member, whichever lowers the sum of squares most. Rounds go on until one gains less than a
-hundredth of the first.
+Blocks are partitioned one by one, so a record near a face cannot join a neighbour on the other side. Afterwards every
+group looks at the groups with the nearest centroids; a group with one of another block among them lies at a face. For
+each record and each near group, where one of the two groups lies at a face, the record moves there if its own group
+keeps at least k and the other stays below 2k, or changes places with a member, whichever lowers the sum of squares
+most. Rounds go on until one gains less than a hundredth of the first.
 
 The groups stay of at least k, and every step lowers the sum of squares: x leaving a group of size m with
 centroid c saves m / (m - 1) |x - c|^2, joining costs m / (m + 1) |x - c|^2.
@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
+from shoal.arrays import Flags, Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.pool import Pool, nearest, open_pool
 from shoal.kernels.representatives import group_rows
 
-_NEAR = 8  # groups that each group looks at
+_NEAR = 16  # groups that each group looks at
 _ROUNDS = 10
 _WORTH = 1e-2  # part of the first round's gain that a round must reach for another one to follow
 
@@ -42,10 +42,11 @@ def repair_boundaries(values: Floats, groups: Ints, blocks: Ints, k: int) -> Int
     centroids = np.ascontiguousarray(sums / sizes[:, None])
     near = np.empty((count, min(_NEAR + 1, count)), dtype=np.int64)
     _nearest_groups(open_pool(centroids, None), near)
+    at_face = (block_of[near] != block_of[:, None]).any(axis=1)
     first_gain = 0.0
     for _ in range(_ROUNDS):
         order, starts = group_rows(groups)
-        gain = _exchange(values, groups, order, starts, sums, sizes, block_of, near, k)
+        gain = _exchange(values, groups, order, starts, sums, sizes, at_face, near, k)
         first_gain = max(first_gain, gain)
         if gain <= _WORTH * first_gain:
             break
@@ -68,7 +69,7 @@ def _exchange(
     starts: Ints,
     sums: Floats,
     sizes: Floats,
-    block_of: Ints,
+    at_face: Flags,
     near: Ints,
     k: int,
 ) -> float:
@@ -79,7 +80,7 @@ def _exchange(
         a = groups[row]
         best, best_group, best_row = 1e-12, -1, -1
         for b in near[a]:
-            if b == a or block_of[a] == block_of[b]:
+            if b == a or not (at_face[a] or at_face[b]):
                 continue
             if sizes[a] > k and sizes[b] < 2 * k - 1:
                 away, towards = 0.0, 0.0
