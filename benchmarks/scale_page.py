@@ -24,7 +24,9 @@ def scale() -> None:
             [
                 "# Speed and blocking\n\nWhat these mean, and how the index and the blocks work: [Scale](../scale.md). "
                 "CPU seconds, k = 3, normal data and one thread where nothing else is said.",
-                made_by("speed blocking cost", machine).replace("pages.py speed blocking cost", "pages.py scale"),
+                made_by("speed awkward blocking cost", machine).replace(
+                    "pages.py speed awkward blocking cost", "pages.py scale"
+                ),
                 "## Exact MDAV: index, brute force, prototype",
                 _index_table(speed),
                 "## Growth with n",
@@ -39,6 +41,10 @@ def scale() -> None:
                 "## Exact MDAV on large tables, in a process of its own",
                 table(
                     ("n", "d", "CPU seconds", "peak memory, MiB"), _lines(speed, "large", "n", "d", "cpu", "peak_mib")
+                ),
+                "## Data that is awkward for trees",
+                table(
+                    ("data", "n", "d", "CPU seconds"), _lines(load("awkward")[1], "awkward", "data", "n", "d", "cpu")
                 ),
                 "## Blocking of the reference sets",
                 _reference_table(cut),
