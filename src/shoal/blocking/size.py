@@ -1,6 +1,6 @@
 """How large blocks should be: as large as doubles the time of small ones.
 
-Larger blocks always lose less information. With the neighbour index the time of a block grows like L^b with b a
+Larger blocks usually lose less information. With the neighbour index the time of a block grows like L^b with b a
 little above 1, so n records take n L^(b - 1): a block size of L costs (L / 10 000)^(b - 1) times the time of
 blocks of 10 000. ``auto`` takes the L at which that factor is 2. The exponents b were measured for MDAV with k
 = 3 on normal data, the hardest for a tree: ``python benchmarks/run.py speed``.
