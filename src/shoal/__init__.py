@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from shoal.errors import BrokenPromise, DataError, FileError, MissingExtra, PlanError, ShoalError
+from shoal.errors import BrokenPromise, DataError, FileError, MissingExtra, PlanError, ShoalError, printable
 from shoal.examples import example
 from shoal.inspection import Inspection, inspect
 from shoal.plan import Blocking, Plan, Reading
@@ -35,6 +35,7 @@ __all__ = [
     "example",
     "find_method",
     "inspect",
+    "printable",
     "protect",
 ]
 

@@ -221,7 +221,7 @@ def _told_errors() -> Iterator[None]:
     try:
         yield
     except shoal.ShoalError as error:
-        message = "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in str(error))
+        message = "\n".join(map(shoal.printable, str(error).split("\n")))
         _err.print(f"error: {message}", markup=False, highlight=False, style="red", soft_wrap=True)
         raise typer.Exit(1 if isinstance(error, shoal.BrokenPromise) else 2) from None
     except KeyboardInterrupt:
@@ -325,7 +325,7 @@ def _inspection_table(found: shoal.Inspection) -> Table:
     for p in found.proposals:
         style = {"identifier": "red", "quasi-identifier": "yellow"}.get(p.role, "")
         table.add_row(
-            Text(ascii(p.profile.name)[1:-1] if not p.profile.name.isprintable() else p.profile.name, overflow="fold"),
+            Text(shoal.printable(p.profile.name), overflow="fold"),
             Text(p.profile.type),
             str(p.profile.missing),
             str(p.profile.distinct),

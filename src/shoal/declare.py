@@ -10,7 +10,7 @@ import numpy as np
 
 from shoal.aggregate import AGGREGATORS, aggregator_mistake
 from shoal.arrays import Floats
-from shoal.encode import Column
+from shoal.encode import Column, Scale, fit_scale
 from shoal.errors import DataError, PlanError, counted, did_you_mean
 from shoal.partition import Method, find_method
 from shoal.plan import EVERY_COLUMN, Plan, column_mistakes, mentions, role_mistakes
@@ -33,6 +33,8 @@ class Declared:
         The method and its options, with the defaults filled in.
     sets : list of lists of Column
         The numbers of the quasi-identifiers, in the sets that are microaggregated together.
+    scale_of : dict
+        How each of them is scaled, over the whole table.
     weights : float64 (n,) or None
         Sampling weights.
     doubtful : list of str
@@ -43,6 +45,7 @@ class Declared:
     method: Method
     options: dict[str, Any]
     sets: list[list[Column]]
+    scale_of: dict[str, Scale]
     weights: Floats | None
     doubtful: list[str]
 
@@ -76,6 +79,9 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
         for name in dict.fromkeys(name for name, role in named if role is Role.QUASI_IDENTIFIER)
         if name in known
     }
+    scale_of = {
+        name: _attempt(reasons, fit_scale, column, plan.scaling) for name, column in columns.items() if plan and column
+    }
     weights = None
     for name in {name for name, role in named if role is Role.WEIGHT} & known:
         weights = _attempt(reasons, _weights, table, name)
@@ -96,7 +102,8 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
     )
     sets = [[column for name in part if (column := columns[name]) is not None] for part in parts]
     doubtful = [c.name for part in sets for c in part if all_numeric and why_identifier(table.profile(c.name))]
-    return Declared(plan, method, options, sets, weights, doubtful)
+    scales = {name: scale for name, scale in scale_of.items() if scale is not None}
+    return Declared(plan, method, options, sets, scales, weights, doubtful)
 
 
 def _attempt(reasons: list[str], step: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:

@@ -17,7 +17,7 @@ from shoal.blocking.size import block_size
 from shoal.blocking.strata import check_strata, merge_small_strata
 from shoal.check import check_groups, check_released, check_strata_kept, check_table
 from shoal.declare import Declared, declare
-from shoal.encode import Column, Records, encode, fit_scale
+from shoal.encode import Column, Records, encode
 from shoal.engines.memory import Report, run_tasks
 from shoal.errors import PlanError
 from shoal.files import Source, read_file
@@ -137,6 +137,8 @@ def protect(
         "reading": reading,
         "seed": seed,
     }
+    if threads is not None and threads < 1:
+        raise PlanError("threads: must be at least 1")
     if output is not None:
         check_output(Path(output), Path(data) if isinstance(data, str | Path) else None)
     clock = _Clock()
@@ -145,8 +147,6 @@ def protect(
     clock.lap("read")
     declared = declare(settings, table, all_numeric)
     clock.lap("declare")
-    if threads is not None and threads < 1:
-        raise PlanError("threads: must be at least 1")
     codes, labels = stratify(declared, table)
     blocks = [block(declared, columns, codes) for columns in declared.sets]
     clock.lap("block")
@@ -237,7 +237,7 @@ def block(declared: Declared, columns: list[Column], strata: Ints) -> Ints:
 
 
 def _scaled(declared: Declared, columns: list[Column]) -> Records:
-    return encode(columns, [fit_scale(column, declared.plan.scaling) for column in columns])
+    return encode(columns, [declared.scale_of[column.name] for column in columns])
 
 
 def partition(declared: Declared, strata: Ints, blocks: list[Ints], report: Report, threads: int | None) -> list[Ints]:
@@ -245,7 +245,7 @@ def partition(declared: Declared, strata: Ints, blocks: list[Ints], report: Repo
     plan = declared.plan
     tasks, rows_of_sets = [], []
     for columns, codes in zip(declared.sets, blocks, strict=True):
-        scales = [fit_scale(column, plan.scaling) for column in columns]
+        scales = [declared.scale_of[column.name] for column in columns]
         rows_of_sets.append(_rows_of_blocks(codes))
         for rows in rows_of_sets[-1]:
             part = [column.take(rows) for column in columns] if len(rows) < len(codes) else columns

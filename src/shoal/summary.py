@@ -135,7 +135,7 @@ def summarise(
     constant, suppressed = [], 0
     for part in protected:
         for column, (values, observed) in zip(part.columns, part.released, strict=True):
-            scale = fit_scale(column, "z-score")
+            scale = declared.scale_of[column.name] if plan.scaling == "z-score" else fit_scale(column, "z-score")
             errors[column.name] = squared_error(column, scale, values, observed)
             suppressed += int((column.observed & ~observed).sum())
             if scale.spread == 0.0:
