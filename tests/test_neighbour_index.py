@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
+import reference
 from shoal.encode import Records
 from shoal.kernels import pool as pools
 from shoal.kernels.compiling import kernel
@@ -16,6 +19,7 @@ from shoal.kernels.tree import open_tree_pool
 from shoal.partition import METHODS
 from shoal.partition.method import new_watch
 
+TFRP = import_module("shoal.partition.tfrp")  # the package has a function of that name
 INDEXED = ["mdav", "mdav-single", "v-mdav", "iv-mdav", "ldf", "hdf", "dbfs", "tfrp"]
 
 
@@ -58,6 +62,39 @@ def test_groups_are_those_of_brute_force(method, case, monkeypatch):
     with_index = partition(method, x, True, monkeypatch)
     without = partition(method, x, False, monkeypatch)
     assert np.array_equal(with_index, without)
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+@pytest.mark.parametrize("case", ["normal", "grid", "clusters", "equal"])
+def test_tfrp_dissolves_the_same_groups_when_pools_of_centroids_are_opened_again_and_again(case, indexed, monkeypatch):
+    x = normal(420, 2, 5)
+    if case == "grid":  # centroids coincide and are equally far away
+        x = np.random.default_rng(6).integers(0, 9, size=(420, 2)).astype(float)
+    elif case == "clusters":
+        x += 9.0 * np.random.default_rng(7).integers(0, 12, size=(420, 1))
+    elif case == "equal":
+        x[::2] = x[0]
+    opened = []
+
+    def counting(values, observed):
+        opened.append(len(values))
+        return pools.open_pool(values, observed)
+
+    monkeypatch.setattr(TFRP, "_LISTED", 3)
+    monkeypatch.setattr(TFRP, "open_pool", counting)
+    found = partition("tfrp", x, indexed, monkeypatch)
+    assert len(opened) > 4
+    # records with a mask are compared with every centroid, one by one
+    scanned = METHODS["tfrp"].function(Records(x, np.ones(x.shape, dtype=bool)), 3, new_watch())
+    assert np.array_equal(found, scanned)
+    if case != "grid":  # where sums of squares tie, the rounding of the slow version may decide otherwise
+        assert np.array_equal(relabelled(found), relabelled(reference.tfrp(x, 3)))
+
+
+def relabelled(groups):
+    """Groups numbered by first appearance."""
+    _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[inverse]
 
 
 @given(

@@ -124,13 +124,19 @@ def farthest(pool: BrutePool, row: int) -> int:
 @kernel
 def nearest(pool: BrutePool, row: int, count: int, rows: Ints, distances: Floats) -> None:
     """Fill ``rows`` and ``distances`` with the ``count`` remaining records nearest to a record, nearest first."""
+    nearest_to_point(pool, pool.values[row], count, rows, distances)
+
+
+@kernel
+def nearest_to_point(pool: BrutePool, point: Floats, count: int, rows: Ints, distances: Floats) -> None:
+    """Fill ``rows`` and ``distances`` with the ``count`` remaining records nearest to a point, nearest first."""
     for t in range(count):
         distances[t] = np.inf
         rows[t] = np.iinfo(np.int64).max
     size = pool.size[0]
     for start in range(0, size, CHUNK):
         stop = min(start + CHUNK, size)
-        _fill_distances(pool.columns, start, stop, pool.values[row], pool.chunk)
+        _fill_distances(pool.columns, start, stop, point, pool.chunk)
         for a in range(stop - start):
             if pool.chunk[a] <= distances[count - 1]:
                 insert_nearest(pool.chunk[a], pool.rows[start + a], count, rows, distances)

@@ -60,6 +60,11 @@ def nearest(pool: Pool, row: int, count: int, rows: Ints, distances: Floats) -> 
     raise NotImplementedError("only inside kernels")
 
 
+def nearest_to_point(pool: Pool, point: Floats, count: int, rows: Ints, distances: Floats) -> None:
+    """Fill ``rows`` and ``distances`` as :func:`nearest` does, for any point; not for records with missing values."""
+    raise NotImplementedError("only inside kernels")
+
+
 def remove(pool: Pool, row: int) -> None:
     """Take a record that remains out of the pool."""
     raise NotImplementedError("only inside kernels")
@@ -74,14 +79,16 @@ def _implement(operation: Callable[..., Any], kernels: dict[type, Any]) -> None:
     overload(operation, strict=False)(choose)
 
 
-for _operation in (distance, farthest_from_centroid, farthest, nearest, remove):
+_MODULES = {brute.BrutePool: (brute,), masked.MaskedPool: (masked,), tree.TreePool: (tree, tree_search)}
+for _operation in (distance, farthest_from_centroid, farthest, nearest, nearest_to_point, remove):
     _name = _operation.__name__
     _implement(
         _operation,
         {
-            brute.BrutePool: getattr(brute, _name),
-            masked.MaskedPool: getattr(masked, _name),
-            tree.TreePool: getattr(tree if _name == "remove" else tree_search, _name),
+            kind: getattr(module, _name)
+            for kind, modules in _MODULES.items()
+            for module in modules
+            if hasattr(module, _name)
         },
     )
 

@@ -120,7 +120,20 @@ def _box_distances(low: Singles, high: Singles, start: int, fan: int, point: Sin
 @kernel
 def nearest(pool: TreePool, row: int, count: int, rows: Ints, distances: Floats) -> None:
     """Fill ``rows`` and ``distances`` with the ``count`` remaining records nearest to a record, nearest first."""
-    values, point, first, after, places = pool.values, pool.values[row], pool.first, pool.after, pool.places
+    home = pool.slots[pool.place_of[row]] // LEAF
+    _nearest_from_leaf(pool, pool.values[row], home, count, rows, distances)
+
+
+@kernel
+def nearest_to_point(pool: TreePool, point: Floats, count: int, rows: Ints, distances: Floats) -> None:
+    """Fill ``rows`` and ``distances`` with the ``count`` remaining records nearest to a point, nearest first."""
+    _nearest_from_leaf(pool, point, -1, count, rows, distances)
+
+
+@kernel
+def _nearest_from_leaf(pool: TreePool, point: Floats, home: int, count: int, rows: Ints, distances: Floats) -> None:
+    """Search for the nearest, first in the leaf ``home`` where it is not -1, then from the root."""
+    values, first, after, places = pool.values, pool.first, pool.after, pool.places
     scaled, chunk, columns, counts = pool.point, pool.chunk, pool.columns, pool.counts
     low, high, fans, boxes, path = pool.low, pool.high, pool.fans, pool.boxes, pool.path
     d, levels, unit = point.shape[0], pool.shape[LEVELS], pool.unit[0]
@@ -130,11 +143,11 @@ def nearest(pool: TreePool, row: int, count: int, rows: Ints, distances: Floats)
     square = _scale_point(point, pool.centre, unit, scaled)
     doubt = _doubt(pool.radius[pool.nodes[1] : pool.nodes[1] + fans[1]], square)
     limit = np.float32(np.inf)
-    home = pool.slots[pool.place_of[row]] // LEAF
     leaf, level = home, 0
     while True:
-        _leaf_distances(columns, leaf, counts[leaf], scaled, chunk)
-        for s in range(counts[leaf]):
+        width = counts[leaf] if leaf >= 0 else 0
+        _leaf_distances(columns, leaf, width, scaled, chunk)
+        for s in range(width):
             if chunk[s] <= limit:
                 other = first[places[leaf * LEAF + s]]
                 exact = _exact(values, point, other)

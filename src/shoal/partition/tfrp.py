@@ -9,22 +9,30 @@ if that lowers the total sum of squares.
 Source: C.-C. Chang, Y.-C. Li and W.-H. Huang, TFRP: an efficient microaggregation algorithm for statistical
 disclosure control, Journal of Systems and Software 80(11), 2007.
 
-Cost: two sorts and n / k searches for neighbours, then n searches over n / k centroids: O(d n^2 / k).
+Cost: two sorts and n / k searches for neighbours, then n searches over n / k centroids: O(d n^2 / k) when every
+search looks at every one. The centroids stand in a pool. One that changes, since records join its group, leaves the
+pool and is kept in a list that is scanned; when the list is long, a new pool is opened. With missing values there is no
+index for centroids, and all of them are in the list.
 
 The second phase only lets groups grow, so none falls below k; one group is always left.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from shoal.arrays import Flags, Floats, Ints
 from shoal.encode import Records
 from shoal.kernels.compiling import kernel
-from shoal.kernels.pool import Pool, open_pool, take_group
+from shoal.kernels.pool import Pool, nearest_to_point, open_pool, remove, take_group
+from shoal.kernels.representatives import group_rows
 from shoal.partition.leftovers import join_nearest_group
 from shoal.partition.method import DONE, STOP
 from shoal.partition.reference_point import farthest_first
+
+_LISTED = 256  # centroids that have changed before a new pool is opened: scanning more would cost more than opening
 
 
 def tfrp(records: Records, k: int, watch: Ints, dissolve: bool = True) -> Ints:
@@ -34,10 +42,56 @@ def tfrp(records: Records, k: int, watch: Ints, dissolve: bool = True) -> Ints:
     _take_in_turn(open_pool(records.values, records.observed), orders, k, watch, labels)
     labels = join_nearest_group(records, labels)
     if dissolve:
-        seen = np.ones(records.values.shape, np.bool_) if records.observed is None else records.observed
-        _dissolve_groups(records.values, seen, watch, labels)
+        _dissolve_groups(records, watch, labels)
         labels = np.unique(labels, return_inverse=True)[1]
     return labels
+
+
+class _Groups(NamedTuple):
+    """Groups of the second phase.
+
+    Attributes
+    ----------
+    counts, means : float64 (groups, d)
+        How many observed values a group has now, and their means.
+    squares, sizes : float64, int64 (groups,)
+        Sum of squares and number of records, now.
+    order, starts : int64
+        The records of the first phase, sorted by group: ``order[starts[g]:starts[g + 1]]``.
+    """
+
+    counts: Floats
+    means: Floats
+    squares: Floats
+    sizes: Ints
+    order: Ints
+    starts: Ints
+
+
+def _dissolve_groups(records: Records, watch: Ints, labels: Ints) -> None:
+    """Dissolve groups whose records lose less elsewhere; ``labels`` are changed in place."""
+    values, complete = records.values, records.observed is None
+    seen = np.ones(values.shape, np.bool_) if records.observed is None else records.observed
+    order, starts = group_rows(labels)
+    count, d = len(starts) - 1, values.shape[1]
+    groups = _Groups(np.zeros((count, d)), np.zeros((count, d)), np.zeros(count), np.diff(starts), order, starts)
+    _sum_groups(values, seen, labels, groups)
+    turns, turn = np.argsort(-groups.squares, kind="stable"), 0
+    while turn < count and watch[STOP] == 0:
+        alive = np.flatnonzero(groups.sizes)
+        pooled, listed = (alive, 0) if complete else (alive[:0], len(alive))
+        pool = open_pool(groups.means[pooled], None)
+        changed = np.append(alive[len(pooled) :], np.empty(len(pooled), np.int64))
+        limit = _LISTED if complete else count + 1
+        turn = _dissolve_in_turn(pool, pooled, changed, listed, limit, values, seen, turns, turn, groups, watch, labels)
+
+
+@kernel
+def _sum_groups(values: Floats, seen: Flags, labels: Ints, groups: _Groups) -> None:
+    """Fill in counts, means and sums of squares; ``values`` and ``seen`` are (n, d)."""
+    for row in range(len(labels)):
+        g = labels[row]
+        groups.squares[g] += _join(values[row], seen[row], groups.counts[g], groups.means[g])
 
 
 @kernel
@@ -56,43 +110,74 @@ def _take_in_turn(pool: Pool, orders: Ints, k: int, watch: Ints, labels: Ints) -
 
 
 @kernel
-def _dissolve_groups(values: Floats, seen: Flags, watch: Ints, labels: Ints) -> None:
-    """Dissolve groups whose records lose less elsewhere; ``values`` and ``seen`` are (n, d)."""
-    n, d = values.shape
-    groups = labels.max() + 1
-    counts, means = np.zeros((groups, d)), np.zeros((groups, d))
-    squares, sizes = np.zeros(groups), np.zeros(groups, np.int64)
-    for row in range(n):
-        g = labels[row]
-        sizes[g] += 1
-        squares[g] += _join(values[row], seen[row], counts[g], means[g])
-    by_group = np.argsort(labels, kind="mergesort")
-    stops = np.cumsum(sizes)
-    starts = stops - sizes
-    for g in np.argsort(-squares, kind="mergesort"):
-        members = by_group[starts[g] : stops[g]]
+def _dissolve_in_turn(
+    pool: Pool,
+    pooled: Ints,
+    changed: Ints,
+    listed: int,
+    limit: int,
+    values: Floats,
+    seen: Flags,
+    turns: Ints,
+    turn: int,
+    groups: _Groups,
+    watch: Ints,
+    labels: Ints,
+) -> int:
+    """Go through the groups ``turns[turn:]`` until ``limit`` have changed; returns the turn that is next.
+
+    The pool holds the centroids of the groups ``pooled``, which rise, as all its records; those of
+    ``changed[:listed]`` are not in it.
+    """
+    counts, means, squares, sizes, order, starts = groups
+    row_of = np.full(len(sizes), -1)
+    for row in range(len(pooled)):
+        row_of[pooled[row]] = row
+    rows, distances = np.empty(2, np.int64), np.empty(2)
+    while turn < len(turns) and listed < limit and watch[STOP] == 0:
+        g = turns[turn]
+        turn += 1
+        members = order[starts[g] : starts[g + 1]]
         # a group that others have joined has more records than the first phase gave it, and stays
-        if watch[STOP] != 0 or sizes[g] != len(members):
+        if sizes[g] != len(members):
             continue
         homes = np.empty(len(members), np.int64)
         for t in range(len(members)):
-            homes[t] = _nearest_group(values[members[t]], seen[members[t]], counts, means, sizes, g)
+            point = values[members[t]]
+            home, least = _nearest_changed(point, seen[members[t]], counts, means, sizes, changed[:listed], g)
+            if pool.size[0] > 1:  # the group itself is in it
+                nearest_to_point(pool, point, 2, rows, distances)
+                best = 1 if pooled[rows[0]] == g else 0
+                other = pooled[rows[best]]
+                if distances[best] < least or (distances[best] == least and other < home):
+                    home = other
+            homes[t] = home
         if homes[0] < 0 or _growth(values, seen, members, homes, counts, means) >= squares[g]:
             continue
+        if row_of[g] >= 0:
+            remove(pool, row_of[g])
         for t in range(len(members)):
             h = homes[t]
             squares[h] += _join(values[members[t]], seen[members[t]], counts[h], means[h])
             sizes[h] += 1
             labels[members[t]] = h
+            if row_of[h] >= 0:
+                remove(pool, row_of[h])
+                row_of[h] = -1
+                changed[listed] = h
+                listed += 1
         sizes[g] = 0
+    return turn
 
 
 @kernel
-def _nearest_group(record: Floats, seen: Flags, counts: Floats, means: Floats, sizes: Ints, but: int) -> int:
-    """Group with the nearest centroid, other than ``but``; -1 where there is none."""
+def _nearest_changed(
+    record: Floats, seen: Flags, counts: Floats, means: Floats, sizes: Ints, changed: Ints, but: int
+) -> tuple[int, float]:
+    """Of the groups that changed the one with the nearest centroid, other than ``but``, and its distance; or -1."""
     d = record.shape[0]
     best, nearest = np.inf, -1
-    for g in range(sizes.shape[0]):
+    for g in changed:
         if g == but or sizes[g] == 0:
             continue
         total, common = 0.0, 0
@@ -101,9 +186,9 @@ def _nearest_group(record: Floats, seen: Flags, counts: Floats, means: Floats, s
                 total += (record[j] - means[g, j]) ** 2
                 common += 1
         total = total * (d / common) if common > 0 else 2.0 * d
-        if total < best:
+        if total < best or (total == best and g < nearest):
             best, nearest = total, g
-    return nearest
+    return nearest, best
 
 
 @kernel
