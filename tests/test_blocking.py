@@ -13,7 +13,7 @@ from shoal.blocking import BLOCKINGS
 from shoal.blocking.fusing import fuse_small_blocks
 from shoal.blocking.repair import repair_boundaries
 from shoal.blocking.size import block_size
-from shoal.blocking.two_d_tree import split_cells
+from shoal.blocking.two_d_tree import cells_of_codes, split_cells
 from shoal.encode import Records
 from shoal.partition.method import new_watch
 
@@ -73,6 +73,46 @@ def test_cells_of_the_2d_tree_are_halved_at_midpoints(n, d, size):
     cells = split_cells(x, size)
     found = sorted(sorted(map(tuple, x[cells == c])) for c in np.unique(cells))
     assert found == sorted(slow_cells(x, x.min(axis=0), x.max(axis=0), size))
+
+
+def halved_cells(x, low, high, size, levels=30):
+    """Row numbers of the cells, halved with a dictionary of the sides, which any number of columns allows."""
+    sides = {}
+    for row, record in enumerate(x):
+        sides.setdefault(tuple(record >= (low + high) / 2), []).append(row)
+    if len(x) <= size or levels == 0:
+        return [list(range(len(x)))]
+    found = []
+    for side, rows in sides.items():
+        upper, middle = np.array(side), (low + high) / 2
+        inner = halved_cells(x[rows], np.where(upper, middle, low), np.where(upper, high, middle), size, levels - 1)
+        found += [[rows[row] for row in cell] for cell in inner]
+    return found
+
+
+@pytest.mark.parametrize("d", [3, 11, 40, 64, 70, 130])
+def test_cells_are_the_same_where_codes_take_several_words(d):
+    x = normal(500, d)
+    x[100:300] = x[0] + 1e-5 * normal(200, d, 1)  # many levels deep
+    x[300:330] = x[300]  # never apart
+    low, high = x.min(axis=0), x.max(axis=0)
+    cells = split_cells(x, 8)
+    found = sorted(np.flatnonzero(cells == c).tolist() for c in range(cells.max() + 1))
+    assert found == sorted(halved_cells(x, low, high, 8))
+    assert np.bincount(cells).max() == 30
+
+
+def test_cells_follow_from_a_table_of_codes_that_something_else_counted():
+    x = np.random.default_rng(3).random((2000, 4))
+    low, width = x.min(axis=0), x.max(axis=0) - x.min(axis=0)
+    places = np.minimum(((x - low) / width * 2**16).astype(int), 2**16 - 1)
+    text = ["".join("".join(bits) for bits in zip(*(f"{p:016b}" for p in row), strict=True)) for row in places]
+    table = pl.DataFrame({"code": text}).group_by("code").len().sort("code")
+    codes = np.array([int(code, 2) for code in table["code"]], dtype=np.uint64)
+    cells, full = cells_of_codes(np.zeros(len(codes), dtype=np.int64), codes, table["len"].to_numpy(), 16, 4, 50)
+    cell_of = dict(zip(table["code"], cells.tolist(), strict=True))
+    assert not full.any()
+    assert split_cells(x, 50).tolist() == [cell_of[code] for code in text]
 
 
 def test_uniform_records_make_the_published_number_of_cells():

@@ -20,17 +20,28 @@ def fuse_small_blocks(values: Floats, blocks: Ints, k: int) -> Ints:
     >>> fuse_small_blocks(np.array([[0.0], [0.1], [0.2], [5.0], [5.1]]), np.array([0, 0, 1, 2, 2]), 2)
     array([0, 0, 0, 1, 1])
     """
-    blocks = blocks.copy()
+    sums: Floats = np.column_stack([np.bincount(blocks, values[:, j]) for j in range(values.shape[1])])
+    fused: Ints = fuse_small_cells(sums, np.bincount(blocks), k)[blocks]
+    return fused
+
+
+def fuse_small_cells(sums: Floats, sizes: Ints, k: int) -> Ints:
+    """Return the block of each cell, from a table of sums (cells, d) and numbers of records (cells,).
+
+    >>> fuse_small_cells(np.array([[0.1], [0.2], [10.1]]), np.array([2, 1, 2]), 2)
+    array([0, 0, 1])
+    """
+    blocks = np.arange(len(sizes))
     while True:
-        sizes = np.bincount(blocks).astype(np.float64)
         small = np.flatnonzero(sizes < k)
         if len(small) == 0 or len(sizes) == 1:
             return blocks
-        sums = np.column_stack([np.bincount(blocks, values[:, j]) for j in range(values.shape[1])])
-        centroids = np.ascontiguousarray(sums / sizes[:, None])
         home = np.arange(len(sizes))
-        _join_nearest(open_pool(centroids, None), small, home)
-        blocks = np.unique(home[blocks], return_inverse=True)[1]
+        _join_nearest(open_pool(np.ascontiguousarray(sums / sizes[:, None]), None), small, home)
+        home = np.unique(home, return_inverse=True)[1]
+        blocks = home[blocks]
+        sums = np.column_stack([np.bincount(home, sums[:, j]) for j in range(sums.shape[1])])
+        sizes = np.bincount(home, sizes).astype(np.int64)
 
 
 @kernel
