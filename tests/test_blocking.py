@@ -15,6 +15,7 @@ from shoal.blocking.repair import repair_boundaries
 from shoal.blocking.size import block_size
 from shoal.blocking.two_d_tree import cells_of_codes, split_cells
 from shoal.encode import Records
+from shoal.kernels import chunks
 from shoal.partition.method import new_watch
 
 DROP = ["UTILNAME", "STATE", "YEAR", "MONTH"]
@@ -185,6 +186,15 @@ def test_repair_lowers_the_loss_and_keeps_k(seed, name):
     assert np.bincount(repaired).min() >= 3
     assert np.bincount(repaired).max() <= max(5, np.bincount(groups).max())
     assert sse(x, repaired) < 0.98 * sse(x, groups)
+
+
+def test_repair_does_not_depend_on_threads(monkeypatch):
+    monkeypatch.setattr(chunks, "_CHUNK", 20)
+    x = normal(2000, 3)
+    blocks = BLOCKINGS["spread-tree"](x, 3, 300)
+    groups = shoal.METHODS["mdav"].function(Records(x), 3, new_watch())
+    one, three = (repair_boundaries(x, groups, blocks, 3, threads) for threads in (1, 3))
+    assert np.array_equal(one, three)
 
 
 def test_repair_never_mixes_strata():

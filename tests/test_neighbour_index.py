@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from importlib import import_module
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.spatial import cKDTree
 
 import reference
 from shoal.encode import Records
+from shoal.kernels import chunks
 from shoal.kernels import pool as pools
 from shoal.kernels.compiling import kernel
 from shoal.kernels.equal_records import find_equal
@@ -108,6 +110,26 @@ def test_mdav_is_the_same_with_many_ties(seed, n, d, k, spread):
     x = np.random.default_rng(seed).integers(0, spread, size=(n, d)).astype(float) / 7.0
     with pytest.MonkeyPatch.context() as patch:
         assert np.array_equal(partition("mdav", x, True, patch, k), partition("mdav", x, False, patch, k))
+
+
+@pytest.mark.parametrize("kind", ["brute", "tree", "masked"])
+@pytest.mark.parametrize("method", ["ldf", "hdf"])
+def test_groups_do_not_depend_on_the_threads_of_a_method(method, kind, monkeypatch):
+    x = normal(3000, 4).round(1)
+    observed = np.random.default_rng(1).random(x.shape) < 0.9 if kind == "masked" else None
+    monkeypatch.setattr(pools, "worth_indexing", lambda n: kind == "tree")
+    monkeypatch.setattr(chunks, "_CHUNK", 50)
+    used = set()
+
+    def noting(pool):
+        used.add(threading.get_ident())
+        return pools.own_workspace(pool)
+
+    monkeypatch.setattr(chunks, "own_workspace", noting)
+    found = [METHODS[method].function(Records(x, observed, threads), 3, new_watch()) for threads in (1, 2, 5)]
+    assert len(used) > 1
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])
 
 
 @kernel

@@ -86,10 +86,13 @@ class Records:
         Scaled values; 0 where missing.
     observed : bool (n, d) or None
         Which values there are; None where none is missing.
+    threads : int
+        How many threads a method may use for these records; no result depends on it.
     """
 
     values: Floats
     observed: Flags | None = None
+    threads: int = 1
 
     def __len__(self) -> int:
         return len(self.values)

@@ -18,7 +18,7 @@ from shoal.blocking.strata import check_strata, merge_small_strata
 from shoal.check import check_groups, check_released, check_strata_kept, check_table
 from shoal.declare import Declared, declare
 from shoal.encode import Column, Records, encode
-from shoal.engines.memory import Report, run_tasks
+from shoal.engines.memory import Report, run_tasks, threads_of_each
 from shoal.errors import PlanError
 from shoal.files import Source, read_file
 from shoal.kernels.representatives import group_rows
@@ -98,8 +98,8 @@ def protect(
     output : path
         Where to write the release, with its manifest beside it; checked before any work is done.
     threads : int
-        Blocks and sets that run at a time; as many as there are cores by default. The result does not depend on
-        it.
+        Threads for blocks and sets, and inside them where that pays; as many as there are cores by default. The
+        result does not depend on it.
     progress : bool
         Show progress on standard error; by default where that is a terminal.
 
@@ -243,13 +243,14 @@ def _scaled(declared: Declared, columns: list[Column]) -> Records:
 def partition(declared: Declared, strata: Ints, blocks: list[Ints], report: Report, threads: int | None) -> list[Ints]:
     """Return the groups of each set of quasi-identifiers: every block is partitioned by itself."""
     plan = declared.plan
-    tasks, rows_of_sets = [], []
-    for columns, codes in zip(declared.sets, blocks, strict=True):
+    rows_of_sets = [_rows_of_blocks(codes) for codes in blocks]
+    every, each = threads_of_each(1, threads), threads_of_each(sum(map(len, rows_of_sets)), threads)
+    tasks = []
+    for columns, rows_of_blocks in zip(declared.sets, rows_of_sets, strict=True):
         scales = [declared.scale_of[column.name] for column in columns]
-        rows_of_sets.append(_rows_of_blocks(codes))
-        for rows in rows_of_sets[-1]:
-            part = [column.take(rows) for column in columns] if len(rows) < len(codes) else columns
-            tasks.append(partial(partition_block, part, scales, plan.k, declared.method.name, declared.options))
+        for rows in rows_of_blocks:
+            part = [column.take(rows) for column in columns] if len(rows_of_blocks) > 1 else columns
+            tasks.append(partial(partition_block, part, scales, plan.k, declared.method.name, declared.options, each))
     results = iter(run_tasks(tasks, report, threads))
     found = []
     for columns, codes, rows_of_blocks in zip(declared.sets, blocks, rows_of_sets, strict=True):
@@ -263,7 +264,7 @@ def partition(declared: Declared, strata: Ints, blocks: list[Ints], report: Repo
             values = _scaled(declared, columns).values
             for rows in _rows_of_blocks(strata):
                 own, labels = np.unique(groups[rows], return_inverse=True)
-                groups[rows] = own[repair_boundaries(values[rows], labels, codes[rows], plan.k)]
+                groups[rows] = own[repair_boundaries(values[rows], labels, codes[rows], plan.k, every)]
         found.append(_number_by_appearance(groups))
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from shoal.aggregate import aggregate
 from shoal.arrays import Flags, Floats, Ints, Numbers
@@ -12,13 +13,21 @@ from shoal.partition import METHODS
 
 
 def partition_block(
-    columns: list[Column], scales: list[Scale], k: int, method: str, options: Mapping[str, object], watch: Ints
+    columns: list[Column],
+    scales: list[Scale],
+    k: int,
+    method: str,
+    options: Mapping[str, object],
+    threads: int,
+    watch: Ints,
 ) -> Ints:
     """Encode the rows of a block and return their groups, numbered from 0.
 
-    Scales are those of the whole table, so that blocks can be compared.
+    Scales are those of the whole table, so that blocks can be compared. ``threads`` are those that this block has to
+    itself.
     """
-    return METHODS[method].function(encode(columns, scales), k, watch, **options)
+    records = replace(encode(columns, scales), threads=threads)
+    return METHODS[method].function(records, k, watch, **options)
 
 
 def aggregate_column(

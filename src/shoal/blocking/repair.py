@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.arrays import Flags, Floats, Ints
+from shoal.kernels.chunks import search_in_chunks
 from shoal.kernels.compiling import kernel
 from shoal.kernels.pool import Pool, nearest, open_pool
 from shoal.kernels.representatives import group_rows
@@ -26,8 +27,10 @@ _ROUNDS = 10
 _WORTH = 1e-2  # part of the first round's gain that a round must reach for another one to follow
 
 
-def repair_boundaries(values: Floats, groups: Ints, blocks: Ints, k: int) -> Ints:
+def repair_boundaries(values: Floats, groups: Ints, blocks: Ints, k: int, threads: int = 1) -> Ints:
     """Return better groups of the rows of ``values`` (n, d), given the block of each row.
+
+    The nearest groups are looked up on several threads; no result depends on how many.
 
     >>> x = np.array([[0.0], [0.1], [1.0], [1.1], [0.2], [1.2]])
     >>> repair_boundaries(x, np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 0, 1, 1, 1]), 3)
@@ -41,7 +44,9 @@ def repair_boundaries(values: Floats, groups: Ints, blocks: Ints, k: int) -> Int
     sums: Floats = np.column_stack([np.bincount(groups, values[:, j]) for j in range(values.shape[1])])
     centroids = np.ascontiguousarray(sums / sizes[:, None])
     near = np.empty((count, min(_NEAR + 1, count)), dtype=np.int64)
-    _nearest_groups(open_pool(centroids, None), near)
+    search_in_chunks(
+        open_pool(centroids, None), lambda pool, start, stop: _nearest_groups(pool, start, stop, near), count, threads
+    )
     at_face = (block_of[near] != block_of[:, None]).any(axis=1)
     first_gain = 0.0
     for _ in range(_ROUNDS):
@@ -54,10 +59,10 @@ def repair_boundaries(values: Floats, groups: Ints, blocks: Ints, k: int) -> Int
 
 
 @kernel
-def _nearest_groups(pool: Pool, near: Ints) -> None:
-    """Fill ``near`` (groups, m) with the groups of the nearest centroids."""
+def _nearest_groups(pool: Pool, start: int, stop: int, near: Ints) -> None:
+    """Fill ``near`` (groups, m) from start to stop with the groups of the nearest centroids."""
     distances = np.empty(near.shape[1])
-    for g in range(near.shape[0]):
+    for g in range(start, stop):
         nearest(pool, g, near.shape[1], near[g], distances)
 
 

@@ -15,6 +15,15 @@ Report = Callable[[int], None]
 _TICK = 0.1  # seconds between two looks at the progress
 
 
+def threads_of_each(tasks: int, threads: int | None) -> int:
+    """Return how many threads each of some tasks may use when there are fewer tasks than threads.
+
+    >>> threads_of_each(3, 8)
+    2
+    """
+    return max(1, (threads or os.cpu_count() or 1) // max(tasks, 1))
+
+
 def run_tasks(tasks: Sequence[Callable[[Ints], T]], report: Report | None, threads: int | None) -> list[T]:
     """Run tasks, at most ``threads`` at a time, and return their results in order.
 

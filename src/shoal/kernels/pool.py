@@ -18,12 +18,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+import numpy as np
 from numba.extending import overload
 
 from shoal.arrays import Flags, Floats, Ints
 from shoal.kernels import brute, masked, tree, tree_search
 from shoal.kernels.compiling import kernel
 from shoal.kernels.crossover import worth_indexing
+
+_WORKSPACE = ("centroid", "has_centroid", "chunk", "path", "bounds", "linear", "point", "pole")  # searches write to it
 
 Pool: TypeAlias = brute.BrutePool | masked.MaskedPool | tree.TreePool
 
@@ -35,6 +38,12 @@ def open_pool(values: Floats, observed: Flags | None) -> Pool:
     if worth_indexing(len(values)):
         return tree.open_tree_pool(values)
     return brute.open_brute_pool(values)
+
+
+def own_workspace(pool: Pool) -> Pool:
+    """Return the same pool with working space of its own, so that two threads can search it at a time."""
+    fresh = {name: np.empty_like(getattr(pool, name)) for name in _WORKSPACE if hasattr(pool, name)}
+    return pool._replace(**fresh)
 
 
 def distance(pool: Pool, a: int, b: int) -> float:
