@@ -1,16 +1,11 @@
-"""Blocking: the published tables of the 2^d-tree, block sizes, repair, and 2.5 million records from file to file.
+"""Blocking: the published tables of the 2^d-tree, the spread tree and repair.
 
 Uniform records on [-10000, 10000] as in Solanas et al., z-scores, MDAV with k = 3.
 """
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-import tempfile
 import time
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -55,14 +50,8 @@ def run(quick: bool) -> None:
             for repair in (False, True) if method == "spread-tree" else (False,):
                 recorder.add(
                     part="simulated", n=n, d=d, published=published,
-                    **_protect(table, {"method": method, "size": 10_000, "repair": repair}),
+                    **protect_timed(table, {"method": method, "size": 10_000, "repair": repair}),
                 )  # fmt: skip
-    for name, table in {"uniform": uniform(n // 5, 5), "log-normal": _log_normal(n // 5, 5)}.items():
-        for size in (100, 1_000, 10_000, 100_000, "auto"):
-            recorder.add(
-                part="size", data=name, n=n // 5, d=5, **_protect(table, {"method": "spread-tree", "size": size})
-            )
-    recorder.add(part="command line", n=n, d=10, **_command_line(uniform(n, 10)))
 
 
 def uniform(n: int, d: int) -> pl.DataFrame:
@@ -71,13 +60,8 @@ def uniform(n: int, d: int) -> pl.DataFrame:
     return pl.DataFrame({f"v{j}": x[:, j] for j in range(d)})
 
 
-def _log_normal(n: int, d: int) -> pl.DataFrame:
-    draw = np.random.default_rng(0)
-    x = np.exp(draw.normal(size=(n, d)) @ draw.normal(size=(d, d)) * 0.5)
-    return pl.DataFrame({f"v{j}": x[:, j] for j in range(d)})
-
-
-def _protect(table: pl.DataFrame, blocking: dict[str, object]) -> dict[str, object]:
+def protect_timed(table: pl.DataFrame, blocking: dict[str, object]) -> dict[str, object]:
+    """Protect a table with k = 3; returns the loss and the time."""
     cpu, wall = time.process_time(), time.perf_counter()
     s = shoal.protect(table, 3, table.columns, blocking=blocking).summary
     return {
@@ -90,34 +74,3 @@ def _protect(table: pl.DataFrame, blocking: dict[str, object]) -> dict[str, obje
         "cpu": round(time.process_time() - cpu, 2),
         "wall": round(time.perf_counter() - wall, 2),
     }
-
-
-def _command_line(table: pl.DataFrame) -> dict[str, object]:
-    """Protect a Parquet file to another through the command line."""
-    with tempfile.TemporaryDirectory() as folder:
-        table.write_parquet(Path(folder) / "in.parquet")
-        command = [
-            sys.executable,
-            "-m",
-            "shoal",
-            "protect",
-            "in.parquet",
-            "-o",
-            "out.parquet",
-            "-k",
-            "3",
-            "--all-numeric",
-        ]
-        command += ["--blocking", "spread-tree", "--json"]
-        shoal.protect(
-            table.head(20_000), 3, table.columns, blocking={"method": "spread-tree", "size": 6_000}
-        )  # compiles
-        started = time.perf_counter()
-        out = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
-        summary = json.loads(out.stdout)
-        return {
-            "wall": round(time.perf_counter() - started, 2),
-            "peak_mib": summary["peak_memory_mib"],
-            "loss": round(summary["information_loss"], 4),
-            "blocks": summary["blocks"],
-        }

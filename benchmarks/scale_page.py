@@ -12,21 +12,24 @@ from pictures import BLUE, RED, save
 from record import load
 
 Row = dict[str, Any]
+PARTS = ("speed", "methods", "awkward", "blocking", "sizes", "cost")
 
 
 def scale() -> None:
     """Write docs/results/scale.md and the scale table of README.md."""
     machine, speed = load("speed")
+    _, methods = load("methods")
     _, cut = load("blocking")
+    _, sizes = load("sizes")
+    _, cost = load("cost")
     write(
         DOCS / "results" / "scale.md",
         "\n\n".join(
             [
                 "# Speed and blocking\n\nWhat these mean, and how the index and the blocks work: [Scale](../scale.md). "
                 "CPU seconds, k = 3, normal data and one thread where nothing else is said.",
-                made_by("speed awkward blocking cost", machine).replace(
-                    "pages.py speed awkward blocking cost", "pages.py scale"
-                ),
+                made_by(" ".join(PARTS), machine).replace(f"pages.py {' '.join(PARTS)}", "pages.py scale"),
+                "The parts were run at: " + ", ".join(f"{name} {load(name)[0]['commit']}" for name in PARTS) + ".",
                 "## Exact MDAV: index, brute force, prototype",
                 _index_table(speed),
                 "## Growth with n",
@@ -37,7 +40,12 @@ def scale() -> None:
                 "## Where the index pays",
                 _crossover_table(speed),
                 "## Every other method",
-                table(("method", "n", "d", "CPU seconds"), _lines(speed, "methods", "method", "n", "d", "cpu")),
+                table(("method", "n", "d", "CPU seconds"), _lines(methods, "methods", "method", "n", "d", "cpu")),
+                "## What a second thread saves inside one block",
+                table(
+                    ("method", "n", "d", "wall seconds, one thread", "two threads"),
+                    _lines(methods, "threads", "method", "n", "d", "one", "two"),
+                ),
                 "## Exact MDAV on large tables, in a process of its own",
                 table(
                     ("n", "d", "CPU seconds", "peak memory, MiB"), _lines(speed, "large", "n", "d", "cpu", "peak_mib")
@@ -62,26 +70,30 @@ def scale() -> None:
                 "whose unit is not stated.",
                 "## What the spread tree costs on uniform records",
                 table(
-                    ("n", "d", "L", "repair", "SSE", "more than without blocks, %"),
-                    _lines(load("cost")[1], "cost", "n", "d", "size", "repair", "sse", "percent_more"),
+                    ("n", "d", "k", "L", "repair", "SSE", "more than without blocks, %"),
+                    _lines(cost, "cost", "n", "d", "k", "size", "repair", "sse", "percent_more"),
                 ),
+                "## The model behind `--block-size auto`",
+                _model_table(cost),
+                "What the constants mean is said in [Scale](../scale.md#blocking); they are fitted to the table above "
+                "and to CPU seconds of MDAV on normal records in blocks of 10 000 to 300 000 with k = 3 and 10.",
                 "## Block sizes of the spread tree",
                 table(
                     ("data", "n", "d", "L", "blocks", "information loss, %", "CPU seconds"),
-                    _lines(cut, "size", "data", "n", "d", "size", "blocks", "loss", "cpu"),
+                    _lines(sizes, "size", "data", "n", "d", "size", "blocks", "loss", "cpu"),
                 ),
                 "![Information loss and CPU seconds against the block size](../images/block-size.png)",
                 "## From Parquet to Parquet through the command line, `--blocking spread-tree`",
                 table(
                     ("n", "d", "blocks", "wall seconds", "peak memory, MiB", "information loss, %"),
-                    _lines(cut, "command line", "n", "d", "blocks", "wall", "peak_mib", "loss"),
+                    _lines(sizes, "command line", "n", "d", "blocks", "wall", "peak_mib", "loss"),
                 ),
             ]
         ),
     )
     put_between_marks(ROOT / "README.md", "scale", _index_table(speed))
     save(_growth_picture(speed), "growth")
-    save(_size_picture(cut), "block-size")
+    save(_size_picture(sizes), "block-size")
 
 
 def _lines(rows: Iterable[Row], part: str, *names: str) -> list[list[str]]:
@@ -137,6 +149,24 @@ def _reference_table(rows: Iterable[Row]) -> str:
     return table(("data", "L", "k", "no blocks", "2^d-tree", "spread tree", "published 2^d-tree"), lines)
 
 
+def _model_table(rows: list[Row]) -> str:
+    """Return the constants of the model by number of columns."""
+    faces = {row["d"]: row["factor"] for row in rows if row["part"] == "model faces"}
+    lines = [
+        [f"{row['d']}", f"{row['microseconds']}", f"{row['exponent']}", f"{faces.get(row['d'], '')}"]
+        for row in rows
+        if row["part"] == "model"
+    ]
+    (of_k,) = (row["exponent"] for row in rows if row["part"] == "model k")
+    (of_faces,) = (row["exponent"] for row in rows if row["part"] == "model faces k")
+    (scan,) = (row for row in rows if row["part"] == "model scan")
+    head = ("d", "t: microseconds a record at L = 10 000, k = 3", "b: exponent of L", "f: factor of the faces")
+    return table(head, lines) + (
+        f"\n\nExponent of k: g = {of_k} for the time, h = {of_faces} for the faces. With missing values: "
+        f"({scan['record']} + {scan['column']} d) L / k microseconds a record."
+    )
+
+
 def _simulated_table(rows: Iterable[Row]) -> str:
     found: dict[tuple[int, int], Row] = {}
     for row in rows:
@@ -174,8 +204,9 @@ def _size_picture(rows: Iterable[Row]) -> Any:
 
     panels = []
     for data in ("uniform", "log-normal"):
-        points = [r for r in rows if r["part"] == "size" and r["data"] == data and r["size"] != "auto"]
-        base = alt.Chart(alt.Data(values=points), width=300, height=220, title=data)
+        points = [r for r in rows if r["part"] == "size" and r["d"] == 5 and r["data"] == data]
+        points = [r for r in points if r["size"] != "auto"]
+        base = alt.Chart(alt.Data(values=points), width=300, height=220, title=f"{data}, 5 columns")
         x = alt.X("size:Q", title="block size L", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s", tickCount=4))
         loss = alt.Y("loss:Q", title="information loss, %", scale=alt.Scale(zero=False), axis=alt.Axis(titleColor=BLUE))
         cpu = alt.Y("cpu:Q", title="CPU seconds", scale=alt.Scale(zero=True), axis=alt.Axis(titleColor=RED))

@@ -1,4 +1,4 @@
-"""Exact MDAV on one thread: index against brute force and an earlier prototype, growth with n, every other method.
+"""Exact MDAV on one thread: index against brute force and an earlier prototype, growth with n.
 
 CPU seconds, k = 3, normal data, the least of some repetitions. The prototype is timed in the same run where it is
 found beside the repository (``../shared/prototypes``), and left out elsewhere.
@@ -24,8 +24,6 @@ from shoal.kernels import pool
 from shoal.partition import METHODS
 from shoal.partition.method import new_watch
 
-SEARCHING = ("mdav-single", "v-mdav", "iv-mdav", "ldf", "hdf", "dbfs", "tfrp", "univariate")
-
 
 def run(quick: bool) -> None:
     """Run all parts; each recorded line names its part."""
@@ -46,9 +44,6 @@ def run(quick: bool) -> None:
             if d < 10 or n <= 200_000:
                 size = int(n * small)
                 recorder.add(part="growth", n=size, d=d, index=_mdav(size, d, True, 1))
-    for method in SEARCHING:
-        x = _normal(int(100_000 * small), 5)
-        recorder.add(part="methods", n=len(x), d=5, method=method, cpu=_timed(lambda m=method, x=x: _partition(m, x)))
     for n in (1_000_000, 2_500_000):
         recorder.add(part="large", **_in_own_process(int(n * small), 5))
 
@@ -104,9 +99,8 @@ def _prototype() -> Callable[..., Any] | None:
 
 
 def _warm_up() -> None:
-    for method in ("mdav", *SEARCHING):
-        for n in (100, 6_000):
-            _partition(method, _normal(n, 2))
+    for n in (100, 6_000):
+        _partition("mdav", _normal(n, 2))
 
 
 def _in_own_process(n: int, d: int) -> dict[str, Any]:

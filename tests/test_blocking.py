@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -10,6 +13,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.blocking import BLOCKINGS
+from shoal.blocking import size as sizing
 from shoal.blocking.fusing import fuse_small_blocks
 from shoal.blocking.repair import repair_boundaries
 from shoal.blocking.size import block_size
@@ -252,7 +256,69 @@ def test_repair_of_missing_values_is_refused_before_any_work():
         shoal.protect(holes, 4, ["a", "b"], blocking={"method": "2d-tree", "repair": True})
 
 
-def test_automatic_block_sizes_shrink_with_the_number_of_columns():
-    sizes = [block_size(d) for d in (1, 2, 5, 10, 20, 60)]
+def test_small_tables_are_one_block():
+    for d in (1, 2, 5, 10, 60):
+        assert block_size(5_000, d, 3) == 5_000
+    # exact, these take seconds
+    assert block_size(200_000, 5, 3) == 200_000
+
+
+def test_automatic_block_sizes_shrink_with_the_number_of_columns_and_where_values_are_missing():
+    n = 10**8
+    sizes = [block_size(n, d, 3) for d in (5, 10, 20, 60)]
     assert sizes == sorted(sizes, reverse=True)
-    assert sizes[-1] >= 10_000
+    assert 5_000 <= sizes[-1] < sizes[0] < n
+    assert block_size(n, 5, 3, complete=False) < block_size(n, 5, 3) / 10
+
+
+@pytest.mark.parametrize("d", [5, 10, 20])
+def test_larger_groups_have_larger_blocks_since_they_are_fewer_to_search_for(d):
+    sizes = [block_size(10**8, d, k) for k in (3, 5, 10, 30)]
+    assert sizes == sorted(sizes)
+    assert sizes[0] < sizes[-1] < 10**8
+
+
+def test_blocks_are_no_larger_than_it_takes_to_lose_next_to_nothing():
+    """In two columns few records lie near a face, and larger groups feel it even less."""
+    few, many = block_size(10**8, 2, 3), block_size(10**8, 2, 30)
+    assert 5_000 < many < few < block_size(10**8, 3, 3)
+    for k, length in ((3, few), (30, many)):
+        more = sizing._FACES[0] * (k / 3) ** sizing._FACE_EXPONENT_OF_K * ((3 / length) ** 0.5 - (3 / 10**8) ** 0.5)
+        assert more == pytest.approx(0.002, rel=0.001)
+
+
+def test_a_table_that_is_cut_is_cut_into_eight_or_more():
+    assert block_size(10**6, 5, 3) == 10**6 // 8
+
+
+def test_the_time_that_is_predicted_stays_within_the_budget():
+    for n in (300_000, 3_000_000, 30_000_000):
+        for d, base, exponent in zip(sizing._COLUMNS, sizing._MICROSECONDS, sizing._EXPONENTS, strict=True):
+            for k in (3, 10):
+                length = block_size(n, d, k)
+                microseconds = base * (length / 10_000) ** exponent * (k / 3) ** sizing._EXPONENT_OF_K
+                assert length <= 5_000 or n * microseconds <= 1.001 * max(10e6, 10 * n)
+
+
+def test_the_model_of_block_sizes_is_the_one_that_was_measured():
+    path = Path(__file__).parent.parent / "benchmarks" / "results" / "cost.jsonl"
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    time = [row for row in rows if row.get("part") == "model"]
+    assert tuple(row["d"] for row in time) == sizing._COLUMNS
+    assert tuple(row["microseconds"] for row in time) == sizing._MICROSECONDS
+    assert tuple(row["exponent"] for row in time) == sizing._EXPONENTS
+    faces = [row for row in rows if row.get("part") == "model faces"]
+    assert tuple(row["d"] for row in faces) == sizing._FACE_COLUMNS
+    assert tuple(row["factor"] for row in faces) == sizing._FACES
+    assert [row["exponent"] for row in rows if row.get("part") == "model k"] == [sizing._EXPONENT_OF_K]
+    assert [row["microseconds"] for row in rows if row.get("part") == "model scan"] == [sizing._SCAN]
+
+
+def test_automatic_blocks_of_a_table_are_those_of_the_model(monkeypatch):
+    monkeypatch.setattr(sizing, "_LEAST", 50)
+    monkeypatch.setattr(sizing, "_BUDGET", 2e-4)
+    release = shoal.protect(table(), 4, ["a", "b", "c"], blocking="equal-counts")
+    assert release.summary.blocks == -(-400 // block_size(400, 3, 4)) > 1
+    holes = table().with_columns(pl.when(pl.col("a") > 1).then(None).otherwise(pl.col("a")).alias("a"))
+    release = shoal.protect(holes, 4, ["a", "b", "c"], blocking="equal-counts")
+    assert release.summary.blocks == -(-400 // block_size(400, 3, 4, complete=False))

@@ -224,7 +224,10 @@ def block(declared: Declared, columns: list[Column], strata: Ints) -> Ints:
     chosen = [column for column in columns if not cut.columns or column.name in cut.columns]
     chosen = chosen[:1] if cut.method in ONE_COLUMN else chosen
     values = _scaled(declared, chosen).values
-    size = block_size(len(columns)) if cut.size == "auto" else cut.size
+    size = cut.size
+    if size == "auto":
+        complete = all(bool(column.observed.all()) for column in columns)
+        size = block_size(len(strata), len(columns), declared.plan.k, complete)
     blocks = np.empty(len(strata), dtype=np.int64)
     first = 0
     for rows in _rows_of_blocks(strata):

@@ -1,25 +1,67 @@
-"""How large blocks should be: as large as doubles the time of small ones.
+"""How large blocks should be, from the number of records n, of columns d, k, and a measured model of time and loss.
 
-Larger blocks usually lose less information. With the neighbour index the time of a block grows like L^b with b a
-little above 1, so n records take n L^(b - 1): a block size of L costs (L / 10 000)^(b - 1) times the time of
-blocks of 10 000. ``auto`` takes the L at which that factor is 2. The exponents b were measured for MDAV with k
-= 3 on normal data, the hardest for a tree: ``python benchmarks/run.py speed``.
+Larger blocks lose less information and take longer. A table that takes less than 10 seconds as a whole is one block.
+Others get the largest blocks that the time allows, or smaller ones where these already lose next to nothing, and at
+least eight of them, so that cores have something to do.
+
+- Time. MDAV on blocks of L complete records takes t (L / 10 000)^b (k / 3)^g microseconds a record. t and b depend on
+  d; g is negative, since larger groups are fewer to search for. Allowed are 10 microseconds a record, and 10 seconds
+  in all for tables of fewer than a million. With missing values every search looks at every record, which takes
+  (s + c d) L / k.
+- Loss. With a block as wide as L^(1/d), the records near its faces, and what is lost there, are in proportion to
+  L^(-1/d). A table without blocks has faces too, so that blocks lose f (k / 3)^h [(3 / L)^(1/d) - (3 / n)^(1/d)] more
+  than none; f depends on d, and h is negative: wide groups lose so much inside that faces add less to it. Next to
+  nothing is 0.2 percent.
+
+Nothing is timed when shoal runs: the constants are fitted to MDAV on normal records (time) and to blocks of the
+spread tree on uniform records (loss) by ``python benchmarks/run.py cost``.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-_COLUMNS = (3, 5, 10, 20)
-_EXPONENTS = (1.26, 1.29, 1.65, 1.80)
-_START, _FACTOR = 10_000, 2.0
+_COLUMNS = (2, 5, 10, 20)
+_MICROSECONDS = (2.27, 3.38, 7.39, 19.65)  # t, by number of columns
+_EXPONENTS = (0.18, 0.31, 0.41, 0.67)  # b
+_EXPONENT_OF_K = -0.47  # g
+_SCAN_RECORD, _SCAN_COLUMN = 0.0197, 0.0033  # s and c
+_FACE_COLUMNS = (2, 5, 10)
+_FACES = (0.38, 0.7, 0.86)  # f
+_FACE_EXPONENT_OF_K = -0.23  # h
+
+_BUDGET = 10.0  # microseconds a record; seconds for a table of fewer than a million records
+_NEXT_TO_NOTHING = 0.002
+_BLOCKS = 8
+_LEAST = 5_000  # smaller blocks save no time worth having: see kernels/crossover.py
 
 
-def block_size(columns: int) -> int:
-    """Return the block size for a number of columns.
+def block_size(n: int, columns: int, k: int, complete: bool = True) -> int:
+    """Return the block size for a table of n records; ``complete`` is whether no value is missing.
 
-    >>> block_size(20) < block_size(10) < block_size(5)
+    >>> block_size(200_000, 5, 3)
+    200000
+    >>> block_size(10_000_000, 10, 3) < block_size(10_000_000, 10, 10) < block_size(10_000_000, 5, 3)
     True
     """
-    exponent = float(np.interp(columns, _COLUMNS, _EXPONENTS))
-    return int(_START * _FACTOR ** (1.0 / (exponent - 1.0)))
+    of_a_million = 1e6 * _BUDGET / n
+    if _longest(of_a_million, columns, k, complete) >= n:
+        return n
+    size = min(_longest(max(_BUDGET, of_a_million), columns, k, complete), _harmless(n, columns, k), n / _BLOCKS)
+    return int(min(n, max(size, _LEAST, 2 * k)))
+
+
+def _longest(budget: float, d: int, k: int, complete: bool) -> float:
+    """Return the largest block that a budget of microseconds a record allows."""
+    if not complete:
+        return budget * k / (_SCAN_RECORD + _SCAN_COLUMN * d)
+    exponent = float(np.interp(d, _COLUMNS, _EXPONENTS))
+    # beyond the last measurement distances still take time in proportion to the columns
+    here = float(np.interp(d, _COLUMNS, _MICROSECONDS)) * max(1.0, d / _COLUMNS[-1])
+    return 1e4 * float((budget / here * (k / 3) ** -_EXPONENT_OF_K) ** (1.0 / exponent))
+
+
+def _harmless(n: int, d: int, k: int) -> float:
+    """Return the smallest block that loses next to nothing."""
+    factor = float(np.interp(d, _FACE_COLUMNS, _FACES)) * (k / 3) ** _FACE_EXPONENT_OF_K
+    return 3.0 / float((_NEXT_TO_NOTHING / factor + (3.0 / n) ** (1.0 / d)) ** d)
