@@ -1,4 +1,4 @@
-"""Every other method at 100 000 x 5, and what a second thread saves: normal records, k = 3."""
+"""Every other method at 100 000 x 5, single searches, and what a second thread saves: normal records, k = 3."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import numpy as np
 
 from record import Recorder, stopwatch
 from shoal.encode import Records
+from shoal.kernels.compiling import kernel
+from shoal.kernels.pool import Pool, farthest, nearest, open_pool
 from shoal.partition import METHODS
 from shoal.partition.method import new_watch
 
@@ -16,14 +18,52 @@ def run(quick: bool) -> None:
     """Run all parts; each recorded line names its part."""
     recorder = Recorder("methods", quick)
     n = 10_000 if quick else 100_000
-    for method in SEARCHING:
+    for method in ("mdav", *SEARCHING):
         for few in (100, 6_000):
             _partition(method, few, 5, 1)  # compiles
+    for method in SEARCHING:
         recorder.add(part="methods", n=n, d=5, method=method, cpu=_partition(method, n, 5, 1)["cpu"])
-    for d in (5, 10):
-        for method in ("ldf", "hdf"):
-            one, two = ([_partition(method, n, d, threads)["wall"] for _ in range(3)] for threads in (1, 2))
-            recorder.add(part="threads", n=n, d=d, method=method, one=min(one), two=min(two))
+    for d in (2, 5, 10):
+        recorder.add(part="searches", n=n, d=d, **_searches(n, d))
+    for method in ("ldf", "hdf"):
+        one, two = ([_partition(method, n, 5, threads)["wall"] for _ in range(3)] for threads in (1, 2))
+        recorder.add(part="threads", n=n, d=5, method=method, one=min(one), two=min(two))
+
+
+def _searches(n: int, d: int) -> dict[str, float]:
+    """Return CPU seconds of building the tree, and microseconds of a search for 3 neighbours and for the farthest."""
+    x = np.random.default_rng(0).normal(size=(n, d))
+    few = open_pool(x[:6_000].copy(), None)
+    for search in (_all_nearest, _all_farthest):
+        search(few, 1)  # compiles
+    with stopwatch() as building:
+        pool = open_pool(x, None)
+    with stopwatch() as nearest_ones:
+        _all_nearest(pool, n)
+    with stopwatch() as farthest_ones:
+        _all_farthest(pool, n // 5)
+    return {
+        "build": building["cpu"],
+        "nearest": round(1e6 * nearest_ones["cpu"] / n, 1),
+        "farthest": round(1e6 * farthest_ones["cpu"] / (n // 5), 1),
+        "mdav": _partition("mdav", n, d, 1)["cpu"],
+        "ldf": _partition("ldf", n, d, 1)["cpu"],
+    }
+
+
+@kernel
+def _all_nearest(pool: Pool, rows: int) -> None:
+    near, distances = np.empty(3, np.int64), np.empty(3)
+    for row in range(rows):
+        nearest(pool, row, 3, near, distances)
+
+
+@kernel
+def _all_farthest(pool: Pool, rows: int) -> int:
+    last = 0
+    for row in range(rows):
+        last = farthest(pool, row)
+    return last
 
 
 def _partition(method: str, n: int, d: int, threads: int) -> dict[str, float]:

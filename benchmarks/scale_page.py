@@ -41,7 +41,12 @@ def scale() -> None:
                 _crossover_table(speed),
                 "## Every other method",
                 table(("method", "n", "d", "CPU seconds"), _lines(methods, "methods", "method", "n", "d", "cpu")),
-                "## What a second thread saves inside one block",
+                "## Where threads could pay inside one block",
+                table(
+                    ("n", "d", "building the tree", "3 nearest, us", "farthest, us", "all of mdav", "all of ldf"),
+                    _lines(methods, "searches", "n", "d", "build", "nearest", "farthest", "mdav", "ldf"),
+                ),
+                "CPU seconds, and microseconds of a search (us). `ldf` and `hdf` begin with a search for every record.",
                 table(
                     ("method", "n", "d", "wall seconds, one thread", "two threads"),
                     _lines(methods, "threads", "method", "n", "d", "one", "two"),

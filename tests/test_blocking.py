@@ -310,8 +310,12 @@ def test_the_model_of_block_sizes_is_the_one_that_was_measured():
     faces = [row for row in rows if row.get("part") == "model faces"]
     assert tuple(row["d"] for row in faces) == sizing._FACE_COLUMNS
     assert tuple(row["factor"] for row in faces) == sizing._FACES
-    assert [row["exponent"] for row in rows if row.get("part") == "model k"] == [sizing._EXPONENT_OF_K]
-    assert [row["microseconds"] for row in rows if row.get("part") == "model scan"] == [sizing._SCAN]
+    (of_k,) = (row for row in rows if row.get("part") == "model k")
+    (of_faces,) = (row for row in rows if row.get("part") == "model faces k")
+    (scan,) = (row for row in rows if row.get("part") == "model scan")
+    assert of_k["exponent"] == sizing._EXPONENT_OF_K
+    assert of_faces["exponent"] == sizing._FACE_EXPONENT_OF_K
+    assert (scan["record"], scan["column"]) == (sizing._SCAN_RECORD, sizing._SCAN_COLUMN)
 
 
 def test_automatic_blocks_of_a_table_are_those_of_the_model(monkeypatch):

@@ -88,7 +88,7 @@ def protect(
     repair: Annotated[
         bool, typer.Option("--repair", help="Let records join groups across the face of a block.")
     ] = False,
-    threads: Annotated[int | None, typer.Option(help="Blocks that run at a time; the result is the same.")] = None,
+    threads: Annotated[int | None, typer.Option(help="Threads for blocks; the result is the same.")] = None,
     plan: Annotated[Path | None, typer.Option(help="Settings in YAML; options given here take precedence.")] = None,
     seed: Annotated[int | None, typer.Option(help="For methods that draw random numbers.")] = None,
     delimiter: Delimiter = None,
