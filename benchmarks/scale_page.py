@@ -91,7 +91,7 @@ def scale() -> None:
                 "## From Parquet to Parquet through the command line, `--blocking spread-tree`",
                 table(
                     ("n", "d", "blocks", "wall seconds", "peak memory, MiB", "information loss, %"),
-                    _lines(sizes, "command line", "n", "d", "blocks", "wall", "peak_mib", "loss"),
+                    _lines(cut, "command line", "n", "d", "blocks", "wall", "peak_mib", "loss"),
                 ),
             ]
         ),
