@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 
 from record import Recorder, stopwatch
@@ -26,9 +29,16 @@ def run(quick: bool) -> None:
         recorder.add(part="methods", n=n, d=5, method=method, cpu=least)
     for d in (2, 5, 10):
         recorder.add(part="searches", n=n, d=d, **_searches(n, d))
+    for row in _threads(n // 2):
+        recorder.add(**row)
+
+
+def _threads(n: int) -> Iterable[dict[str, Any]]:
+    """Return wall seconds on one thread and on two, in turn, so that a slow minute of the machine meets both."""
     for method in ("ldf", "hdf"):
-        one, two = ([_partition(method, n, 5, threads)["wall"] for _ in range(3)] for threads in (1, 2))
-        recorder.add(part="threads", n=n, d=5, method=method, one=min(one), two=min(two))
+        pairs = [[_partition(method, n, 5, threads)["wall"] for threads in (1, 2)] for _ in range(7)]
+        one, two = map(min, zip(*pairs, strict=True))
+        yield {"part": "threads", "n": n, "d": 5, "method": method, "one": one, "two": two}
 
 
 def _searches(n: int, d: int) -> dict[str, float]:
