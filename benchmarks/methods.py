@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -38,7 +39,8 @@ def _threads(n: int) -> Iterable[dict[str, Any]]:
     for method in ("ldf", "hdf"):
         pairs = [[_partition(method, n, 5, threads)["wall"] for threads in (1, 2)] for _ in range(7)]
         one, two = map(min, zip(*pairs, strict=True))
-        yield {"part": "threads", "n": n, "d": 5, "method": method, "one": one, "two": two}
+        yield {"part": "threads", "n": n, "d": 5, "method": method, "one": one, "two": two,
+               "load": round(os.getloadavg()[0], 1)}  # fmt: skip
 
 
 def _searches(n: int, d: int) -> dict[str, float]:

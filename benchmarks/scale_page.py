@@ -48,9 +48,11 @@ def scale() -> None:
                 ),
                 "CPU seconds, and microseconds of a search (us). `ldf` and `hdf` begin with a search for every record.",
                 table(
-                    ("method", "n", "d", "wall seconds, one thread", "two threads"),
-                    _lines(methods, "threads", "method", "n", "d", "one", "two"),
+                    ("method", "n", "d", "wall seconds, one thread", "two threads", "load"),
+                    _lines(methods, "threads", "method", "n", "d", "one", "two", "load"),
                 ),
+                "Load: how many threads wanted to run on the machine meanwhile. A second thread gains only while a "
+                "core is free.",
                 "## Exact MDAV on large tables, in a process of its own",
                 table(
                     ("n", "d", "CPU seconds", "peak memory, MiB"), _lines(speed, "large", "n", "d", "cpu", "peak_mib")
