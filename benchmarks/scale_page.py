@@ -51,8 +51,8 @@ def scale() -> None:
                     ("method", "n", "d", "wall seconds, one thread", "two threads", "load"),
                     _lines(methods, "threads", "method", "n", "d", "one", "two", "load"),
                 ),
-                "Load: how many threads wanted to run on the machine meanwhile. A second thread gains only while a "
-                "core is free.",
+                "Load: how many threads wanted to run on the machine meanwhile. Where it is above the number of "
+                "cores, this does not show what a second thread gains on an idle machine.",
                 "## Exact MDAV on large tables, in a process of its own",
                 table(
                     ("n", "d", "CPU seconds", "peak memory, MiB"), _lines(speed, "large", "n", "d", "cpu", "peak_mib")

@@ -10,8 +10,8 @@ least eight of them, so that cores have something to do.
   (s + c d) L / k.
 - Loss. With a block as wide as L^(1/d), the records near its faces, and what is lost there, are in proportion to
   L^(-1/d). A table without blocks has faces too, so that blocks lose f (k / 3)^h [(3 / L)^(1/d) - (3 / n)^(1/d)] more
-  than none; f depends on d, and h is negative: wide groups lose so much inside that faces add less to it. Next to
-  nothing is 0.2 percent.
+  than none; f depends on d. That h is negative is measured (k = 3 and 10) and not explained: from the width of groups
+  alone one would expect the opposite. Next to nothing is 0.2 percent.
 
 Nothing is timed when shoal runs: the constants are fitted to MDAV on normal records (time) and to blocks of the
 spread tree on uniform records (loss) by ``python benchmarks/run.py cost``.
