@@ -1,0 +1,63 @@
+"""shoal inspect."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+import shoal
+from shoal.cli.options import Delimiter, Encoding, Input, Json, Missing, NoHeader, reading_of
+from shoal.cli.shell import err, out, told_errors
+from shoal.cli.tables import plain_table
+
+
+def inspect(
+    table: Input,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="PLAN", help="Write the proposed plan, to be edited."),
+    ] = None,
+    k: Annotated[int, typer.Option("-k", help="k of the proposed plan.")] = 5,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    missing: Missing = None,
+    no_header: NoHeader = False,
+    as_json: Json = False,
+) -> None:
+    """Show what is in a table and propose a role for each column. No value of the table is shown."""
+    with told_errors():
+        found = shoal.inspect(table, reading_of(delimiter, encoding, missing, no_header))
+        for note in found.notes:
+            err.print(f"note: {note}", markup=False, highlight=False, soft_wrap=True)
+        if output:
+            found.write(output, k)
+            err.print(
+                f"plan written to {output}; check it, then: shoal protect {table} -o OUT --plan {output}",
+                markup=False,
+                soft_wrap=True,
+            )
+        if as_json:
+            typer.echo(json.dumps(found.to_dict()))
+        else:
+            out.print(_inspection_table(found))
+
+
+def _inspection_table(found: shoal.Inspection) -> Table:
+    table = plain_table("column", "type", "missing", "distinct", "proposed role", "because")
+    for p in found.proposals:
+        style = {"identifier": "red", "quasi-identifier": "yellow"}.get(p.role, "")
+        table.add_row(
+            Text(shoal.printable(p.profile.name), overflow="fold"),
+            Text(p.profile.type),
+            str(p.profile.missing),
+            str(p.profile.distinct),
+            Text(p.role, style=style, no_wrap=True),
+            p.reason,
+        )
+    table.caption = f"{found.records} records"
+    return table

@@ -1,0 +1,37 @@
+"""Tables for the terminal that several commands print."""
+
+from __future__ import annotations
+
+from rich import box
+from rich.table import Table
+
+import shoal
+
+
+def plain_table(*columns: str, title: str | None = None) -> Table:
+    """Return an empty table with a heading for each column."""
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column)
+    return table
+
+
+def summary_table(summary: shoal.Summary) -> Table:
+    """Return the summary of a release, a line for each figure."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column()
+    sizes = f"{summary.groups} of {summary.smallest_group} to {summary.largest_group} records"
+    rows = {
+        "method": f"{summary.method}, k = {summary.k}",
+        "records": f"{summary.records}",
+        "groups": sizes,
+        "information loss": f"{summary.information_loss:.4f} %",
+        "SSE, SST": f"{summary.sse:.4f}, {summary.sst:.4f}",
+        "suppressed cells": f"{summary.suppressed_cells}",
+        "seconds": f"{summary.seconds:.2f}",
+        "peak memory": "unknown" if summary.peak_memory_mib is None else f"{summary.peak_memory_mib:.0f} MiB",
+    }
+    for name, value in rows.items():
+        table.add_row(name, value)
+    return table
