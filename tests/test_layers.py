@@ -16,7 +16,7 @@ LAYERS = [
     {"encode", "aggregate", "partition", "blocking", "measures", "check"},
     {"worker"},
     {"files", "tables", "engines", "examples", "inspection"},
-    {"declare", "progress", "summary", "release", "pipeline"},
+    {"declare", "progress", "summary", "release", "pipeline", "comparison", "evaluation", "measurement"},
     {"cli", "__init__", "__main__"},
 ]
 THIRD_PARTY = {
@@ -25,7 +25,7 @@ THIRD_PARTY = {
     2: {"numpy"},
     3: {"numpy"},
     4: {"numpy", "narwhals", "polars", "pandas", "pyarrow", "pyreadstat", "yaml"},
-    5: {"numpy", "rich"},
+    5: {"numpy", "rich", "narwhals"},
     6: {"typer", "rich"},
 }
 FILES = sorted(PACKAGE.rglob("*.py"))

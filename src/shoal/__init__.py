@@ -12,10 +12,13 @@ from shoal.schema import Kind, Role
 from shoal.summary import Summary, shoal_version
 
 if TYPE_CHECKING:
+    from shoal.measurement import Measures, measure
+    from shoal.measures.catalogue import MEASURES
     from shoal.partition import METHODS, find_method
     from shoal.pipeline import protect
 
 __all__ = [
+    "MEASURES",
     "METHODS",
     "Blocking",
     "BrokenPromise",
@@ -23,6 +26,7 @@ __all__ = [
     "FileError",
     "Inspection",
     "Kind",
+    "Measures",
     "MissingExtra",
     "Plan",
     "PlanError",
@@ -35,6 +39,7 @@ __all__ = [
     "example",
     "find_method",
     "inspect",
+    "measure",
     "printable",
     "protect",
 ]
@@ -42,8 +47,11 @@ __all__ = [
 __version__ = shoal_version()
 
 _WITH_KERNELS = {
+    "MEASURES": "shoal.measures.catalogue",
     "METHODS": "shoal.partition",
+    "Measures": "shoal.measurement",
     "find_method": "shoal.partition",
+    "measure": "shoal.measurement",
     "protect": "shoal.pipeline",
 }  # loaded when first used: numba is slow to import
 

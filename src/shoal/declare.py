@@ -84,7 +84,7 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
     }
     weights = None
     for name in {name for name, role in named if role is Role.WEIGHT} & known:
-        weights = _attempt(reasons, _weights, table, name)
+        weights = _attempt(reasons, sampling_weights, table, name)
     if plan and plan.blocking and plan.blocking.repair:
         holes = [name for name, column in columns.items() if column and not column.observed.all()]
         if holes:
@@ -187,7 +187,8 @@ def _column(table: Table, name: str, aggregator: str) -> Column:
     return column
 
 
-def _weights(table: Table, name: str) -> Floats:
+def sampling_weights(table: Table, name: str) -> Floats:
+    """Return a column of weights; raises DataError where it has none, or one that is not above 0."""
     if table.kind(name) is not Kind.NUMERIC:
         raise DataError(f"weight '{name}' is {table.kind(name)}; a weight must be a number")
     column = table.column(name)

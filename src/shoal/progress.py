@@ -16,10 +16,11 @@ _PATIENCE = 1.5  # seconds of work before a bar appears
 
 
 @contextmanager
-def show_progress(total: int, show: bool | None = None) -> Iterator[Callable[[int], None]]:
+def show_progress(total: int, show: bool | None = None, what: str = "protecting") -> Iterator[Callable[[int], None]]:
     """Give a function to be told how many of ``total`` records are done.
 
-    ``show`` says whether to draw anything; by default that is where standard error is a terminal.
+    ``show`` says whether to draw anything; by default that is where standard error is a terminal. ``what`` is what
+    the bar says is going on.
     """
     if show is None:
         show = sys.stderr.isatty()
@@ -38,7 +39,7 @@ def show_progress(total: int, show: bool | None = None) -> Iterator[Callable[[in
         TimeRemainingColumn(),
     )
     bar = Progress(*columns, console=console, transient=True)
-    task = bar.add_task("protecting", total=total)
+    task = bar.add_task(what, total=total)
     started = time.monotonic()
 
     def report(done: int) -> None:

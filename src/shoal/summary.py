@@ -16,6 +16,7 @@ from shoal.encode import Column, fit_scale
 from shoal.errors import counted
 from shoal.files import Source
 from shoal.kernels.crossover import worth_indexing
+from shoal.measures.pairs import numeric_pair
 from shoal.measures.utility import information_loss, squared_error
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def summarise(
     for part in protected:
         for column, (values, observed) in zip(part.columns, part.released, strict=True):
             scale = declared.scale_of[column.name] if plan.scaling == "z-score" else fit_scale(column, "z-score")
-            errors[column.name] = squared_error(column, scale, values, observed)
+            errors[column.name] = squared_error(numeric_pair(column, scale, values, observed))
             suppressed += int((column.observed & ~observed).sum())
             if scale.spread == 0.0:
                 constant.append(column.name)

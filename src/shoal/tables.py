@@ -126,6 +126,11 @@ class Table:
         step = _time_step(series.dtype, differences)
         return Column(name, differences // step, observed, origin, step)
 
+    def cells(self, name: str) -> tuple[list[Any], Flags]:
+        """Return the values of a column as they are, and which there are."""
+        series = self.frame[name]
+        return series.to_list(), _observed(series)
+
     def codes(self, names: Sequence[str]) -> tuple[Ints, list[str]]:
         """Number the combinations of some columns by first appearance; a missing value is a value of its own.
 
@@ -133,9 +138,8 @@ class Table:
         """
         parts = []
         for name in names:
-            series = self.frame[name]
-            observed = _observed(series)
-            parts.append([v if o else None for v, o in zip(series.to_list(), observed.tolist(), strict=True)])
+            values, observed = self.cells(name)
+            parts.append([v if o else None for v, o in zip(values, observed.tolist(), strict=True)])
         seen: dict[tuple[Any, ...], int] = {}
         codes = np.fromiter((seen.setdefault(key, len(seen)) for key in zip(*parts, strict=True)), np.int64, len(self))
         labels = [

@@ -40,11 +40,12 @@ _ROUNDING = 2.0**-23  # twice the rounding of a single-precision number
 @kernel
 def distance(pool: TreePool, a: int, b: int) -> float:
     """Squared distance of two records."""
-    return _exact(pool.values, pool.values[a], b)
+    return exact_distance(pool.values, pool.values[a], b)
 
 
 @kernel
-def _exact(values: Floats, point: Floats, row: int) -> float:
+def exact_distance(values: Floats, point: Floats, row: int) -> float:
+    """Squared distance of a record to a point, summed in the order of the columns."""
     total = 0.0
     for j in range(point.shape[0]):
         t = values[row, j] - point[j]
@@ -53,7 +54,7 @@ def _exact(values: Floats, point: Floats, row: int) -> float:
 
 
 @kernel
-def _scale_point(point: Floats, centre: Floats, unit: float, out: Singles) -> float:
+def scale_point(point: Floats, centre: Floats, unit: float, out: Singles) -> float:
     """Scale a point as the records of the tree are; returns the squared length."""
     square = 0.0
     for j in range(point.shape[0]):
@@ -63,7 +64,7 @@ def _scale_point(point: Floats, centre: Floats, unit: float, out: Singles) -> fl
 
 
 @kernel
-def _doubt(radius: Singles, square: float) -> float:
+def doubt_of(radius: Singles, square: float) -> float:
     """By how much distances of scaled copies can be off, for nodes of these radii and a point of this length."""
     largest = np.float32(0.0)
     for r in radius:
@@ -72,7 +73,7 @@ def _doubt(radius: Singles, square: float) -> float:
 
 
 @kernel
-def _within(distance: float, unit: float, doubt: float, d: int) -> np.float32:
+def within(distance: float, unit: float, doubt: float, d: int) -> np.float32:
     """Squared scaled distance that no record within a squared distance exceeds."""
     reach = np.sqrt(distance) / unit + doubt
     return np.float32(reach * reach * (1.0 + _ROUNDING * (d + 4)))
@@ -86,7 +87,7 @@ def _beyond(distance: float, unit: float, doubt: float, d: int) -> np.float32:
 
 
 @kernel
-def _leaf_distances(columns: Singles, leaf: int, count: int, point: Singles, out: Singles) -> None:
+def leaf_distances(columns: Singles, leaf: int, count: int, point: Singles, out: Singles) -> None:
     """Squared distances of the slots of a leaf to a point; whole vectors, so more than ``count`` are written."""
     d = point.shape[0]
     width = (count + VECTOR - 1) // VECTOR * VECTOR
@@ -102,7 +103,7 @@ def _leaf_distances(columns: Singles, leaf: int, count: int, point: Singles, out
 
 
 @kernel
-def _box_distances(low: Singles, high: Singles, start: int, fan: int, point: Singles, out: Singles) -> None:
+def box_distances(low: Singles, high: Singles, start: int, fan: int, point: Singles, out: Singles) -> None:
     """Squared distances from a point to the boxes of siblings."""
     for f in range(fan):
         out[f] = np.float32(0.0)
@@ -140,26 +141,26 @@ def _nearest_from_leaf(pool: TreePool, point: Floats, home: int, count: int, row
     for t in range(count):
         distances[t] = np.inf
         rows[t] = np.iinfo(np.int64).max
-    square = _scale_point(point, pool.centre, unit, scaled)
-    doubt = _doubt(pool.radius[pool.nodes[1] : pool.nodes[1] + fans[1]], square)
+    square = scale_point(point, pool.centre, unit, scaled)
+    doubt = doubt_of(pool.radius[pool.nodes[1] : pool.nodes[1] + fans[1]], square)
     limit = np.float32(np.inf)
     leaf, level = home, 0
     while True:
         width = counts[leaf] if leaf >= 0 else 0
-        _leaf_distances(columns, leaf, width, scaled, chunk)
+        leaf_distances(columns, leaf, width, scaled, chunk)
         for s in range(width):
             if chunk[s] <= limit:
                 other = first[places[leaf * LEAF + s]]
-                exact = _exact(values, point, other)
+                exact = exact_distance(values, point, other)
                 while other >= 0 and (
                     exact < distances[count - 1] or (exact == distances[count - 1] and other < rows[count - 1])
                 ):
                     insert_nearest(exact, other, count, rows, distances)
                     other = after[other]
-                    limit = _within(distances[count - 1], unit, doubt, d)
+                    limit = within(distances[count - 1], unit, doubt, d)
         if level == 0:  # the home leaf has been looked at: now from the root
             level, path[1] = 1, 0
-            _box_distances(low, high, boxes[1], fans[1], scaled, pool.bounds[1])
+            box_distances(low, high, boxes[1], fans[1], scaled, pool.bounds[1])
         leaf = -1
         while leaf < 0 and level > 0:
             bounds, fan = pool.bounds[level], fans[level]
@@ -175,7 +176,7 @@ def _nearest_from_leaf(pool: TreePool, point: Floats, home: int, count: int, row
             if level < levels:
                 level += 1
                 path[level] = node
-                _box_distances(
+                box_distances(
                     low, high, boxes[level] + node * d * fans[level], fans[level], scaled, pool.bounds[level]
                 )
             elif node != home:
@@ -200,7 +201,7 @@ def _far_bounds(
     """Upper bounds of the squared distances to the places in siblings; rough where below the limit."""
     d, fan = point.shape[0], radius.shape[0]
     slack = np.float32(1.0 + _ROUNDING * (d + 8))
-    _box_distances(low, high, start, fan, pole, bounds)
+    box_distances(low, high, start, fan, pole, bounds)
     rest = (np.float32(1.0) + np.float32(1.0) / POLE) * square
     most = np.float32(-np.inf)
     for f in range(fan):
@@ -229,7 +230,7 @@ def _farthest_from_point(pool: TreePool, point: Floats) -> int:
     scaled, pole, chunk, linear = pool.point, pool.pole, pool.chunk, pool.linear
     low, high, fans, boxes, path, nodes = pool.low, pool.high, pool.fans, pool.boxes, pool.path, pool.nodes
     d, levels, unit = point.shape[0], pool.shape[LEVELS], pool.unit[0]
-    length = _scale_point(point, pool.centre, unit, scaled)
+    length = scale_point(point, pool.centre, unit, scaled)
     square = np.float32(length * (1.0 + _ROUNDING))
     for j in range(d):
         pole[j] = -scaled[j] / POLE
@@ -237,7 +238,7 @@ def _farthest_from_point(pool: TreePool, point: Floats) -> int:
     level, node = 1, 0
     path[1] = 0
     radius = pool.radius[nodes[1] : nodes[1] + fans[1]]
-    doubt = _doubt(radius, length)
+    doubt = doubt_of(radius, length)
     _far_bounds(low, high, boxes[1], radius, scaled, pole, square, limit, linear, pool.bounds[1])
     while level > 0:
         bounds, fan = pool.bounds[level], fans[level]
@@ -257,11 +258,11 @@ def _farthest_from_point(pool: TreePool, point: Floats) -> int:
             start = boxes[level] + node * d * fan
             _far_bounds(low, high, start, radius, scaled, pole, square, limit, linear, pool.bounds[level])
             continue
-        _leaf_distances(columns, node, counts[node], scaled, chunk)
+        leaf_distances(columns, node, counts[node], scaled, chunk)
         for s in range(counts[node]):
             if chunk[s] >= limit:
                 row = first[places[node * LEAF + s]]
-                exact = _exact(values, point, row)
+                exact = exact_distance(values, point, row)
                 if exact > best or (exact == best and row < best_row):
                     best, best_row = exact, row
                     limit = _beyond(best, unit, doubt, d)

@@ -1,26 +1,45 @@
-"""Utility: how much of the information is still there."""
+"""Information loss: the squared error of a release over what there was to lose.
+
+Domingo-Ferrer and Mateo-Sanz 2002 for numbers: z-scores, Euclidean distance, the mean as the centroid. Sánchez,
+Batet and Viejo 2012 for categories, with the distance of a flat hierarchy: 0 where equal, 1 where not, and the mode
+as the centroid. O(n) a column.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Flags, Numbers
-from shoal.encode import Column, Scale
+from shoal.measures.pairs import MISSING, CategoryPair, NumericPair, Pair
 
 
-def squared_error(column: Column, scale: Scale, values: Numbers, observed: Flags) -> tuple[float, float]:
+def squared_error(pair: Pair) -> tuple[float, float]:
     """Return the sum of squared errors of a released column, and its total sum of squares.
 
-    Both are over the observed cells of the original, in units of ``scale``. A suppressed cell has lost
-    everything: it counts as if replaced by the mean of the column.
+    Both are over the observed cells of the original. A suppressed cell has lost everything: it counts as if
+    replaced by the mean of the column, or by its mode.
 
-    >>> column = Column("x", np.array([0.0, 2.0]), np.array([True, True]))
-    >>> squared_error(column, Scale(0.0, 1.0, 1.0, 1.0), np.array([1.0, 1.0]), column.observed)
+    >>> there = np.array([True, True])
+    >>> squared_error(NumericPair("x", np.array([-1.0, 1.0]), np.zeros(2), there, there))
     (2.0, 2.0)
+    >>> squared_error(CategoryPair("y", np.array([0, 0, 1]), np.array([0, 0, 0]), 2))
+    (1.0, 1.0)
     """
-    original = scale.apply(column.values)[column.observed]
-    released = np.where(observed, scale.apply(values), 0.0)[column.observed]
-    return float(((original - released) ** 2).sum()), float((original**2).sum())
+    if isinstance(pair, CategoryPair):
+        return _mismatches(pair)
+    if pair.constant:
+        return 0.0, 0.0
+    original = pair.original[pair.there]
+    return float(((original - pair.released[pair.there]) ** 2).sum()), float((original**2).sum())
+
+
+def _mismatches(pair: CategoryPair) -> tuple[float, float]:
+    there = pair.original != MISSING
+    original = pair.original[there]
+    if not len(original):
+        return 0.0, 0.0
+    mode = int(np.bincount(original).argmax())
+    released = np.where(pair.released == MISSING, mode, pair.released)[there]
+    return float((original != released).sum()), float((original != mode).sum())
 
 
 def information_loss(sse: float, sst: float) -> float:
@@ -30,3 +49,22 @@ def information_loss(sse: float, sst: float) -> float:
     25.0
     """
     return 100.0 * sse / sst if sst > 0.0 else 0.0
+
+
+def il1s(pair: NumericPair) -> float:
+    """Return IL1s of a column in percent: the mean absolute error over the square root of 2 times the deviation.
+
+    Yancey, Winkler and Creecy 2002; Mateo-Sanz, Sebé and Domingo-Ferrer 2004. The standard deviation of the original
+    has n - 1 below, as in sdcMicro. Over the observed cells of the original; a suppressed cell counts as if
+    replaced by the mean. NaN where the original is constant.
+
+    >>> there = np.array([True, True])
+    >>> round(il1s(NumericPair("x", np.array([-1.0, 1.0]), np.zeros(2), there, there)), 6)
+    50.0
+    """
+    original = pair.original[pair.there]
+    if pair.constant or len(original) < 2:
+        return float("nan")
+    # z-scores have a population variance of 1
+    deviation = np.sqrt(len(original) / (len(original) - 1.0))
+    return float(100.0 * np.abs(original - pair.released[pair.there]).mean() / (np.sqrt(2.0) * deviation))
