@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -12,9 +13,9 @@ from typing import Any
 from shoal.arrays import Ints
 from shoal.comparison import Comparison, compare
 from shoal.engines.memory import run_tasks
-from shoal.errors import PlanError
-from shoal.evaluation import Figures, number_columns, numeric_figures, split, measure_tasks
-from shoal.files import file_format
+from shoal.errors import FileError, PlanError
+from shoal.evaluation import Figures, measure_tasks, number_columns, numeric_figures, split
+from shoal.files import check_target, file_format, written_whole
 from shoal.measures.keys import common_keys
 from shoal.measures.linkage import Linked, linkage_tasks, linked
 from shoal.measures.probabilistic_linkage import probabilistic_linkage_task
@@ -161,6 +162,13 @@ class Measures(Mapping[str, Any]):
         """Return plain numbers, texts, lists and dictionaries."""
         return asdict(self)
 
+    def write(self, path: str | Path) -> None:
+        """Write the figures to a JSON file."""
+        _check_json(Path(path))
+        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+        with written_whole(Path(path)) as part:
+            part(Path(path)).write_text(text + "\n", encoding="utf-8")
+
 
 def measure(
     original: Any,
@@ -173,6 +181,7 @@ def measure(
     blocking: Names = None,
     population: Any = None,
     reading: Reading | Mapping[str, Any] | None = None,
+    output: str | Path | None = None,
     threads: int | None = None,
     progress: bool | None = None,
 ) -> Measures:
@@ -200,6 +209,8 @@ def measure(
         The people that the release may be about, with the quasi-identifiers, for delta-presence.
     reading : dict
         How text files are read, as for :func:`shoal.protect`; for all the text files given.
+    output : path
+        Where to write the figures as JSON; checked before any work is done.
     threads : int
         Measures that run at a time; as many as there are cores by default. The result does not depend on it.
     progress : bool
@@ -227,6 +238,8 @@ def measure(
     started = time.perf_counter()
     if threads is not None and threads < 1:
         raise PlanError("threads: must be at least 1")
+    if output is not None:
+        _check_json(Path(output))
     tables, notes = _read_all([original, released, population], as_reading(reading))
     comparison = compare(
         tables[0],
@@ -240,7 +253,7 @@ def measure(
     )
     figures = _evaluate(comparison, threads, progress)
     numbers, categories = split(comparison.pairs)
-    return Measures(
+    found = Measures(
         records=comparison.records,
         quasi_identifiers=[pair.name for pair in comparison.pairs],
         numeric=[pair.name for pair in numbers],
@@ -252,6 +265,16 @@ def measure(
         version=shoal_version(),
         **figures,
     )
+    if output is not None:
+        found.write(output)
+    return found
+
+
+def _check_json(path: Path) -> None:
+    """Refuse a path that the figures cannot be written to."""
+    if path.suffix.lower() != ".json":
+        raise FileError(f"'{path}': figures are written as JSON; give it the ending .json")
+    check_target(path)
 
 
 def _read_all(data: Sequence[Any], reading: Reading) -> tuple[list[Table], list[str]]:

@@ -159,7 +159,7 @@ def protect(
     clock.lap("check")
     summary = summarise(declared, len(table), codes, labels, blocks, protected, source, clock.started)
     groups = protected[0].groups if len(protected) == 1 else np.column_stack([p.groups for p in protected])
-    release = Release(data_out, groups, summary, declared.plan, clock.laps, source)
+    release = Release(data_out, groups, summary, declared.plan, clock.laps, source, table.native)
     if output is not None:
         release.write(output)
     return release

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import platform
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from shoal.files import Source, check_target, checksum, file_format, write_file,
 from shoal.plan import Plan
 from shoal.summary import Summary
 from shoal.tables import open_table
+
+if TYPE_CHECKING:
+    from shoal.measurement import Measures
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,8 @@ class Release:
         Seconds of each step.
     source : Source or None
         The file that it came from.
+    original
+        The table that went in, which is held on to so that the release can be measured. Never written anywhere.
     """
 
     data: Any
@@ -45,6 +51,7 @@ class Release:
     plan: Plan
     timings: dict[str, float] = field(default_factory=dict)
     source: Source | None = None
+    original: Any = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         s = self.summary
@@ -69,6 +76,34 @@ class Release:
             content = self.manifest(output=part(path), name=path.name)
             part(manifest).write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         return manifest
+
+    def measure(
+        self,
+        *,
+        known: str | Sequence[str] | None = None,
+        blocking: str | Sequence[str] | None = None,
+        population: Any = None,
+        threads: int | None = None,
+        progress: bool | None = None,
+    ) -> Measures:
+        """Measure what the release keeps of its original and what it risks, with the roles of the plan.
+
+        See :func:`shoal.measure`; for other columns or roles call that with ``release.original`` and ``release.data``.
+        """
+        from shoal.measurement import measure  # it needs the pipeline, which needs this module
+
+        return measure(
+            self.original,
+            self.data,
+            self.plan.quasi_identifiers,
+            confidential=self.plan.confidential,
+            weight=self.plan.weight,
+            known=known,
+            blocking=blocking,
+            population=population,
+            threads=threads,
+            progress=progress,
+        )
 
     def manifest(self, output: Path | None = None, name: str | None = None) -> dict[str, Any]:
         """Return what it takes to make the release again and to recognise it.

@@ -3,6 +3,8 @@
 The distance to its own released record is known before the search begins, so that a search only has to find one
 record that is nearer, or to show that there is none: it looks at what is within that distance and stops at the
 first that is nearer. Released records are given once each, with the number of their copies.
+
+Squared distances that differ by less than a part in 10^9 are ties: rounding does not decide who is nearer.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from shoal.kernels.tree_search import box_distances, doubt_of, exact_distance, l
 
 DONE, STOP = 0, 1  # places in a watch
 _LEVELS = 16
+_TIE = 1e-9
 
 
 @kernel
@@ -43,7 +46,7 @@ def link_in_tree(pool: TreePool, points: Floats, own: Ints, copies: Ints, watch:
             chances[i] = 1.0 / copies[right]
             continue
         square = scale_point(point, centre, unit, scaled)
-        limit = within(best, unit, doubt_of(radius, square), d)
+        limit = within(best * (1.0 + _TIE), unit, doubt_of(radius, square), d)
         ties = _ties_in_tree(
             values, point, right, best, limit, copies, shape[LEVELS], slots, places, columns, counts, low, high, fans,
             boxes, scaled, chunk, bounds, path,
@@ -86,9 +89,9 @@ def _ties_in_tree(
                 other = places[leaf * LEAF + s]
                 if other != right:
                     away = exact_distance(values, point, other)
-                    if away < best:
+                    if away < best * (1.0 - _TIE):
                         return 0
-                    if away == best:
+                    if away <= best * (1.0 + _TIE):
                         ties += copies[other]
         if level == 0:
             level, path[1] = 1, 0
@@ -149,17 +152,17 @@ def link_by_looking(
         best = _mixed(
             points[i], points_seen[i], point_codes[i], values[right], values_seen[right], codes[right], d, np.inf
         )
-        ties = copies[right]
+        ties, farthest = copies[right], best * (1.0 + _TIE)
         for other in range(starts[block], starts[block + 1]):
             if other == right:
                 continue
             away = _mixed(
-                points[i], points_seen[i], point_codes[i], values[other], values_seen[other], codes[other], d, best
+                points[i], points_seen[i], point_codes[i], values[other], values_seen[other], codes[other], d, farthest
             )
-            if away < best:
+            if away < best * (1.0 - _TIE):
                 ties = 0
                 break
-            if away == best:
+            if away <= farthest:
                 ties += copies[other]
         if ties > 0:
             chances[i] = 1.0 / ties

@@ -84,7 +84,7 @@ MEASURES: dict[str, Measure] = _listed(
     ),
     Measure(
         "pmse_ratio", "pMSE ratio", "utility", "", "lower",
-        "pMSE over that of another sample of the same population: about 1 or less is as good as a new sample.",
+        "pMSE over that of records drawn at random from the original: about 1 or less is as good as such a draw.",
     ),
     Measure(
         "coefficients_kept", "regression coefficients kept", "utility", PERCENT, "higher",

@@ -3,7 +3,8 @@
 Domingo-Ferrer and Torra 2001; Pagliuca and Seri 1999. An intruder who holds the original records links each to the
 nearest released one. Numbers are compared as z-scores of the original, categories as equal or not (0 or 1), over the
 columns that both records have, scaled up to all of them; nothing in common is a squared distance of 2 d. Where t
-released records are equally near and the right one is among them, the link counts 1 / t: the chance of a guess.
+released records are equally near, up to a part in 10^9, and the right one is among them, the link counts 1 / t: the
+chance of a guess.
 
 Cost: equal released records are searched once. Complete numbers go through the neighbour index; whatever else is
 compared one by one, within blocks where these are given. No matrix of distances is held. Where the search would take

@@ -5,9 +5,10 @@ record the chance that it is released, and
 
     pMSE = mean of (chance - 1/2)^2
 
-is 0 where the tables cannot be told apart and 1/4 where they always can. Snoke et al. 2018: were the release another
-sample of the same population, pMSE would be (p - 1) / (8 N) on average, p being the parameters of the model and N the
-records of both tables; the ratio to that is about 1 for such a sample, and less where records are matched.
+is 0 where the tables cannot be told apart and 1/4 where they always can. Snoke, Raab, Nowok, Dibben and Slavkovic
+2018: were the release drawn at random from the records of the original, with replacement, pMSE would be (p - 1) / (8 N)
+on average, p being the parameters of the model and N the records of both tables. The ratio to that is about 1 for such
+a draw, and may be less where records are matched.
 
 The model has numbers, their squares and products; of categories an indicator for each of the most common; an
 indicator of missing values where there are any. Fitted by Newton's method, O(N p^2) a step, a chunk at a time.
@@ -24,7 +25,7 @@ from shoal.arrays import Floats, Ints
 from shoal.measures.linkage import sample_rows
 from shoal.measures.pairs import NumericPair, Pair
 
-SAMPLE = 50_000  # records of each table that the model is fitted to where there are more than twice as many
+SAMPLE = 20_000  # records of each table that the model is fitted to where there are more than twice as many
 _CATEGORIES = 20  # most common categories that have an indicator
 _TERMS = 150  # terms of a model with products; where there would be more, it has none
 _STEPS = 30
@@ -40,7 +41,7 @@ class Propensity(NamedTuple):
     pmse : float
         Mean squared error of the propensity, 0 to 0.25.
     ratio : float
-        pMSE over what another sample of the same population would have.
+        pMSE over what a random draw of the original's records would have.
     records : int
         Records of each table that were used.
     products : bool

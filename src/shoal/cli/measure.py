@@ -1,0 +1,121 @@
+"""shoal measure."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+import shoal
+from shoal.cli.options import Delimiter, Encoding, Json, Missing, NoHeader, names, reading_of
+from shoal.cli.shell import err, out, told_errors
+from shoal.cli.tables import plain_table
+
+_HEADINGS = {"utility": "what is kept", "risk": "what is at risk", "both": "both"}
+_BY_COLUMN = {
+    "information_loss": "loss, %",
+    "pil": "PIL, %",
+    "kolmogorov_smirnov": "K-S",
+    "table_distance": "moved, %",
+    "suppressed_cells": "suppressed",
+    "interval_disclosure": "intervals, %",
+    "risk_alone": "risk alone, %",
+    "risk_added": "risk added, %",
+}
+
+
+def measure(
+    original: Annotated[Path, typer.Argument(metavar="ORIGINAL", help="The table before.")],
+    released: Annotated[Path, typer.Argument(metavar="RELEASED", help="The table after, with the same rows.")],
+    quasi: Annotated[
+        list[str] | None,
+        typer.Option("-q", "--quasi-identifiers", help="Columns to measure: a,b; all that both have by default."),
+    ] = None,
+    confidential: Annotated[
+        list[str] | None, typer.Option(help="Columns for l-diversity, alpha and t-closeness: a,b.")
+    ] = None,
+    weight: Annotated[str | None, typer.Option(help="Column of sampling weights, for the global risk.")] = None,
+    known: Annotated[
+        list[str] | None, typer.Option(help="Columns that an intruder knows: a,b; the quasi-identifiers by default.")
+    ] = None,
+    blocking: Annotated[
+        list[str] | None, typer.Option(help="Columns in which records must agree to be linked: a,b.")
+    ] = None,
+    population: Annotated[
+        Path | None, typer.Option(help="Table of the people it may be about, for delta-presence.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the figures to a JSON file.")
+    ] = None,
+    threads: Annotated[int | None, typer.Option(help="Measures that run at a time; the result is the same.")] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    missing: Missing = None,
+    no_header: NoHeader = False,
+    as_json: Json = False,
+) -> None:
+    """Measure what a release keeps and what it risks, whoever made it."""
+    with told_errors():
+        found = shoal.measure(
+            original,
+            released,
+            names(quasi),
+            confidential=names(confidential),
+            weight=weight,
+            known=names(known),
+            blocking=names(blocking),
+            population=population,
+            reading=reading_of(delimiter, encoding, missing, no_header),
+            output=output,
+            threads=threads,
+        )
+        for note in found.notes:
+            err.print(f"note: {note}", markup=False, highlight=False, soft_wrap=True)
+        if as_json:
+            typer.echo(json.dumps(found.to_dict()))
+        else:
+            out.print(Group(_figures_table(found), _columns_table(found)))
+
+
+def _figures_table(found: shoal.Measures) -> Table:
+    table = plain_table("measure", "figure", "what it says")
+    table.columns[1].justify = "right"
+    about = ""
+    for measure in shoal.MEASURES.values():
+        if found[measure.name] is None:
+            continue
+        if measure.about != about:
+            about = measure.about
+            table.add_row(Text(_HEADINGS[about], style="bold"), "", "")
+        figure = Text(_figure(found[measure.name], measure.unit), no_wrap=True)
+        table.add_row(Text(measure.label), figure, Text(measure.sentence, style="dim"))
+    return table
+
+
+def _columns_table(found: shoal.Measures) -> Table:
+    shown = [name for name in _BY_COLUMN if any(name in column for column in found.by_column.values())]
+    table = plain_table("column", *(_BY_COLUMN[name] for name in shown))
+    for heading in table.columns[1:]:
+        heading.justify = "right"
+    for column, figures in found.by_column.items():
+        cells = [_short(figures.get(name)) for name in shown]
+        table.add_row(Text(shoal.printable(column), overflow="fold"), *cells)
+    return table
+
+
+def _short(value: float | int | None) -> str:
+    return "" if value is None else str(value) if isinstance(value, int) else f"{value:.3f}"
+
+
+def _figure(value: Any, unit: str) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return " to ".join(_figure(part, unit) for part in value)
+    text = str(value) if isinstance(value, int) else f"{value:.2f}" if unit else f"{value:.4g}"
+    return f"{text} {unit}".strip()

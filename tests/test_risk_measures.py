@@ -1,0 +1,361 @@
+"""Measures of risk against scipy and slow versions of their definitions."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import special
+from scipy.spatial import cKDTree
+
+import shoal
+import slow_measures as slow
+from shoal.kernels.agreement import count_patterns
+from shoal.measures import linkage, probabilistic_linkage
+from shoal.measures.anonymity import category_closeness, diversity, number_closeness
+from shoal.measures.keys import number_keys
+from shoal.measures.pairs import NumericPair
+from shoal.measures.probabilistic_linkage import estimate_m, pattern_weights
+from shoal.measures.risk import benedetti_franconi, individual_risk
+from shoal.measures.sample_uniques import special_uniques
+
+
+def frame(values, names="abcdefghij"):
+    return pl.DataFrame({names[j]: pl.Series(values[:, j]).fill_nan(None) for j in range(values.shape[1])})
+
+
+def mixed(n, seed, holes=0.0):
+    """Return original and released numbers and categories, the latter with some noise; NaN and None are missing."""
+    rng = np.random.default_rng(seed)
+    x = np.round(rng.normal(size=(n, 2)), 1)
+    y = np.round(x + rng.normal(scale=0.4, size=x.shape), 1)
+    a = rng.integers(0, 3, size=(n, 2)).astype(object)
+    b = np.where(rng.random(a.shape) < 0.2, rng.integers(0, 3, size=a.shape), a).astype(object)
+    for table in (x, y):
+        table[rng.random(table.shape) < holes] = np.nan
+    for table in (a, b):
+        table[rng.random(table.shape) < holes] = None
+    return x, y, a, b
+
+
+def table_of(x, a):
+    numbers = frame(x)
+    texts = [pl.Series(f"c{j}", [None if v is None else f"v{v}" for v in a[:, j]], dtype=pl.String) for j in range(2)]
+    return numbers.with_columns(texts)
+
+
+# distance-based record linkage
+
+
+@pytest.mark.parametrize("k", [2, 5])
+def test_linkage_of_a_microaggregated_table_is_that_of_all_pairs(k):
+    original = np.random.default_rng(1).normal(size=(250, 3))
+    released = shoal.protect(frame(original), k, ["a", "b", "c"]).data.to_numpy()
+    found = shoal.measure(frame(original), frame(released))
+    assert found.dbrl == pytest.approx(slow.dbrl(*slow.z_scores(original, released)))
+    assert 0.0 < found.dbrl <= 100 / k
+    assert found.linkage["dbrl"] == {"records": 250, "error": 0.0}
+
+
+def test_linkage_through_many_leaves_is_that_of_scipys_tree():
+    rng = np.random.default_rng(2)
+    original = rng.normal(size=(20_000, 3))
+    released = original + rng.normal(scale=0.05, size=original.shape)
+    x, y = slow.z_scores(original, released)
+    _, nearest = cKDTree(y).query(x)
+    expected = 100 * np.mean(nearest == np.arange(len(x)))
+    assert shoal.measure(frame(original), frame(released)).dbrl == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("holes", [0.0, 0.15])
+def test_linkage_of_mixed_tables_is_that_of_all_pairs(holes):
+    x, y, a, b = mixed(120, 3, holes)
+    found = shoal.measure(table_of(x, a), table_of(y, b))
+    assert found.dbrl == pytest.approx(slow.dbrl(*slow.z_scores(x, y), a, b))
+
+
+def test_an_intruder_may_know_only_some_columns():
+    x, y, a, b = mixed(120, 4)
+    before, after = table_of(x, a), table_of(y, b)
+    scaled = slow.z_scores(x, y)
+    some = shoal.measure(before, after, known=["b", "c0"])
+    assert some.dbrl == pytest.approx(slow.dbrl(scaled[0][:, 1:], scaled[1][:, 1:], a[:, :1], b[:, :1]))
+    assert some.known == ["b", "c0"]
+    assert some.k_anonymity == shoal.measure(before, after).k_anonymity
+    one = shoal.measure(before, after, known="c1")
+    assert one.dbrl == pytest.approx(slow.dbrl(np.empty((120, 0)), np.empty((120, 0)), a[:, 1:], b[:, 1:]))
+
+
+def test_blocks_limit_what_is_compared():
+    x, y, a, b = mixed(120, 5)
+    found = shoal.measure(table_of(x, a), table_of(y, b), ["a", "b"], blocking=["c0"])
+    assert found.dbrl == pytest.approx(slow.dbrl(*slow.z_scores(x, y), blocks=(a[:, 0], b[:, 0])))
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.integers(0, 3)), min_size=2),
+)
+def test_ties_share_the_link(rows):
+    values = np.array(rows, dtype=float)
+    original, released = values[:, :2], values[:, 2:]
+    if (original.std(axis=0) == 0.0).any():
+        original = original + np.arange(len(rows))[:, None]
+    found = shoal.measure(frame(original), frame(released))
+    assert found.dbrl == pytest.approx(slow.dbrl(*slow.z_scores(original, released)))
+
+
+def test_a_table_of_distinct_records_is_linked_to_itself_and_copies_share():
+    x = np.arange(40.0)[:, None]
+    assert shoal.measure(frame(x), frame(x)).dbrl == 100.0
+    twice = np.repeat(x, 2, axis=0)
+    assert shoal.measure(frame(twice), frame(twice)).dbrl == 50.0
+
+
+@pytest.mark.parametrize("kind", ["index", "looking"])
+def test_a_sample_comes_with_its_standard_error(kind, monkeypatch):
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(3000, 2))
+    y = x + rng.normal(scale=0.1, size=x.shape)
+    before, after = frame(x), frame(y)
+    if kind == "looking":
+        before, after = (t.with_columns(c=pl.lit("same")) for t in (before, after))
+    exact = shoal.measure(before, after).dbrl
+    monkeypatch.setattr(linkage, "SAMPLE", 500)
+    monkeypatch.setattr(linkage, "_LOOKS", 0)
+    monkeypatch.setattr(linkage, "_FEWEST", 500)
+    found = shoal.measure(before, after)
+    assert found.linkage["dbrl"]["records"] == 500
+    share = found.dbrl / 100
+    expected = 100 * math.sqrt(share * (1 - share) / 499 * (1 - 500 / 3000))
+    assert found.linkage["dbrl"]["error"] == pytest.approx(expected, rel=1e-6)
+    assert abs(found.dbrl - exact) < 4 * expected
+    assert any("dbrl is from a random sample of 500" in note for note in found.notes)
+    assert shoal.measure(before, after, threads=1).dbrl == found.dbrl
+
+
+# probabilistic record linkage
+
+
+def test_probabilistic_linkage_takes_the_heaviest_pair_of_all():
+    x, y, a, b = mixed(90, 7)
+    found = shoal.measure(table_of(x, a), table_of(y, b))
+    codes = [banded(x, y, j) for j in range(2)] + [(a[:, j], b[:, j]) for j in range(2)]
+    agrees = np.array([[[p == q for q in after] for p in before] for before, after in codes])
+    u = agrees.mean(axis=(1, 2))
+    patterns = np.tensordot(2 ** np.arange(4), agrees, axes=1)
+    m = estimate_m(np.bincount(patterns.ravel(), minlength=16), u, 90)
+    weights = np.log2(np.where(agrees, (m / u)[:, None, None], ((1 - m) / (1 - u))[:, None, None])).sum(axis=0)
+    best = weights.max(axis=1)
+    tied = (weights >= best[:, None] - 1e-7).sum(axis=1)
+    expected = np.where(np.diag(weights) >= best - 1e-7, 1 / tied, 0).mean()
+    assert found.probabilistic_linkage == pytest.approx(100 * expected)
+
+
+def banded(x, y, j):
+    cuts = np.unique(np.quantile(x[:, j], np.arange(1, 10) / 10))
+    return np.searchsorted(cuts, x[:, j] - 1e-12), np.searchsorted(cuts, y[:, j] - 1e-12)
+
+
+def test_em_finds_the_chances_that_pairs_were_drawn_with():
+    rng = np.random.default_rng(8)
+    m, u = np.array([0.95, 0.8, 0.9, 0.7]), np.array([0.1, 0.2, 0.05, 0.3])
+    true, others = rng.random((5000, 4)) < m, rng.random((500_000, 4)) < u
+    patterns = np.concatenate((true, others)) @ (1 << np.arange(4))
+    found = estimate_m(np.bincount(patterns, minlength=16), u, 5000)
+    assert found == pytest.approx(m, abs=0.03)
+
+
+def test_weights_of_patterns_are_sums_of_logarithms():
+    m, u = np.array([0.9, 0.6]), np.array([0.1, 0.3])
+    expected = [math.log2(0.1 / 0.9 * 0.4 / 0.7), math.log2(0.9 / 0.1 * 0.4 / 0.7)]
+    expected += [math.log2(0.1 / 0.9 * 0.6 / 0.3), math.log2(0.9 / 0.1 * 0.6 / 0.3)]
+    assert pattern_weights(m, u) == pytest.approx(expected, abs=1e-8)
+
+
+def test_patterns_are_counted_over_the_pairs_of_each_block():
+    rng = np.random.default_rng(9)
+    asked, codes = rng.integers(-1, 3, size=(30, 3)), rng.integers(-1, 3, size=(3, 50))
+    blocks, starts = rng.integers(0, 2, size=30), np.array([0, 20, 50])
+    counts = Counter(
+        sum(1 << j for j in range(3) if asked[i, j] >= 0 and asked[i, j] == codes[j, r])
+        for i in range(30)
+        for r in range(starts[blocks[i]], starts[blocks[i] + 1])
+    )
+    found = count_patterns(asked.astype(np.int32), codes.astype(np.int32), starts, blocks, 3)
+    assert found.tolist() == [counts[p] for p in range(8)]
+
+
+def test_probabilistic_linkage_of_a_sample_says_so(monkeypatch):
+    x, y, a, b = mixed(400, 10)
+    exact = shoal.measure(table_of(x, a), table_of(y, b)).probabilistic_linkage
+    monkeypatch.setattr(probabilistic_linkage, "_PAIRS", 0)
+    monkeypatch.setattr(probabilistic_linkage, "_FEWEST", 100)
+    found = shoal.measure(table_of(x, a), table_of(y, b))
+    assert found.linkage["probabilistic_linkage"]["records"] == 100
+    error = found.linkage["probabilistic_linkage"]["error"]
+    assert 0 < error < 5
+    assert abs(found.probabilistic_linkage - exact) < 5 * error
+
+
+# interval disclosure
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_interval_disclosure_follows_its_definition(seed):
+    rng = np.random.default_rng(seed)
+    x = (rng.integers(0, 30, size=130) if seed % 2 else rng.normal(size=130)).astype(float)
+    y = x + (rng.integers(-3, 4, size=130) if seed % 2 else rng.normal(scale=0.05, size=130))
+    found = shoal.measure(pl.DataFrame({"x": x}), pl.DataFrame({"x": y}))
+    expected = slow.interval_disclosure(x, y)
+    assert (found.interval_disclosure, found.interval_disclosure_sd) == pytest.approx(expected)
+    assert (found.interval_records, found.interval_records_sd) == pytest.approx(expected)
+
+
+def test_records_are_inside_where_all_their_cells_are_and_suppressed_cells_are_not_disclosed():
+    x = np.column_stack((np.arange(100.0), np.arange(100.0)))
+    y = x.copy()
+    y[:50, 1] = 1000.0
+    found = shoal.measure(frame(x), frame(y))
+    assert (found.interval_disclosure, found.interval_records) == (75.0, 50.0)
+    y[:50, 1] = np.nan
+    found = shoal.measure(frame(x), frame(y))
+    assert (found.interval_disclosure, found.interval_records) == (75.0, 50.0)
+    x[:50, 1] = np.nan
+    found = shoal.measure(frame(x), frame(y))
+    assert (found.interval_disclosure, found.interval_records) == (100.0, 100.0)
+
+
+# keys: individual, global and attribute risk, special uniques
+
+
+def test_global_risk_is_the_mean_of_one_over_the_frequency():
+    rng = np.random.default_rng(11)
+    rows = [tuple(f"v{v}" for v in row) for row in rng.integers(0, 4, size=(200, 3))]
+    table = pl.DataFrame(rows, schema=["a", "b", "c"], orient="row")
+    found = shoal.measure(table, table)
+    counts = Counter(rows)
+    assert found.global_risk == pytest.approx(100 * np.mean([1 / counts[row] for row in rows]))
+    assert found.expected_reidentifications == pytest.approx(len(counts))
+    assert found.highest_risk == pytest.approx(100 / min(counts.values()))
+    assert found.k_anonymity == min(counts.values())
+    assert found.sample_uniques == sum(count == 1 for count in counts.values())
+    for j, name in enumerate("abc"):
+        alone = len({row[j] for row in rows}) / 2
+        without = len({row[:j] + row[j + 1 :] for row in rows}) / 2
+        assert found.by_column[name]["risk_alone"] == pytest.approx(alone)
+        assert found.by_column[name]["risk_added"] == pytest.approx(found.global_risk - without)
+
+
+def test_global_risk_of_unprotected_adult_is_the_published_one(reference_data):
+    """Table 5 of the thesis (seed 003): 1.31 % before microaggregation, occupation and native-country."""
+    lines = (reference_data / "adult" / "adult.data").read_text().splitlines()
+    cells = [line.split(", ") for line in lines if line and "?" not in line]
+    adult = pl.DataFrame({"occupation": [row[6] for row in cells], "native-country": [row[13] for row in cells]})
+    assert len(adult) == 30162
+    found = shoal.measure(adult, adult, ["occupation", "native-country"])
+    assert round(found.global_risk, 2) == 1.31
+    assert found.information_loss == 0.0
+
+
+def test_a_missing_value_is_a_value_of_its_own():
+    ages = pl.DataFrame({"age": [30, 30, None], "sex": ["f", "f", "f"]})
+    assert shoal.measure(ages, ages).k_anonymity == 1
+    texts = pl.DataFrame({"sex": ["f", "f", None, None, "m", "m"]})
+    assert shoal.measure(texts, texts).k_anonymity == 2
+
+
+def test_individual_risk_with_weights_is_the_benedetti_franconi_estimate():
+    sizes = np.array([1, 1, 2, 3, 5, 12, 13, 40, 300, 1, 2, 7])
+    p = np.array([0.001, 0.3, 0.01, 0.4, 0.05, 0.2, 0.0001, 0.7, 0.05, 0.999999, 0.75, 1.0])
+    expected = p**sizes / sizes * special.hyp2f1(sizes, sizes, sizes + 1.0, 1 - p)
+    finite = np.isfinite(expected)
+    found = benedetti_franconi(sizes, p)
+    assert finite.sum() >= 10
+    assert found[finite] == pytest.approx(expected[finite], rel=1e-8)
+    assert found[-1] == pytest.approx(1 / 7)
+    # the integral that it stands for
+    for f, chance, risk in zip(sizes, p, found, strict=True):
+        s = np.linspace(0, 1, 400_001)
+        integral = np.trapezoid(s ** (f - 1.0) / (chance + (1 - chance) * s), s)
+        assert risk == pytest.approx(chance * integral, rel=2e-2 if chance < 0.001 else 1e-3)
+
+
+def test_weights_are_used_for_the_global_risk():
+    table = pl.DataFrame({"a": ["x", "x", "y", "z"], "w": [10.0, 30.0, 5.0, 1.0]})
+    found = shoal.measure(table, table, "a", weight="w")
+    keys = number_keys([np.array([0.0, 0.0, 1.0, 2.0])])
+    risk = individual_risk(keys, np.array([10.0, 30.0, 5.0, 1.0]))
+    assert risk[2] == 1.0
+    assert risk[1] == pytest.approx(-0.2 * math.log(0.2) / 0.8)
+    assert found.global_risk == pytest.approx(100 * (2 * risk[0] + risk[1] + risk[2]) / 4)
+    assert shoal.measure(table, table, "a").global_risk == 75.0
+
+
+@pytest.mark.parametrize("largest", [1, 2, 3])
+def test_special_uniques_are_all_minimal_uniques(largest):
+    rng = np.random.default_rng(12)
+    rows = np.minimum(rng.geometric(0.3, size=(60, 4)), 9)
+    expected = slow.minimal_uniques(rows.tolist(), largest)
+    found = special_uniques([rows[:, j] for j in range(4)], largest)
+    scores, shares = np.zeros(60), np.zeros(4)
+    for record, columns in expected:
+        score = math.factorial(4 - len(columns)) / math.factorial(4 - largest)
+        scores[record] += score
+        shares[list(columns)] += score
+    assert found.scores == pytest.approx(scores)
+    assert found.by_column == pytest.approx(shares)
+    sizes = Counter(len(columns) for _, columns in expected)
+    assert found.by_size.tolist() == [sizes[s] for s in range(1, largest + 1)]
+    assert scores.any()
+
+
+# models of anonymity
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_diversity_and_closeness_follow_their_definitions(seed):
+    rng = np.random.default_rng(seed)
+    keys = rng.integers(0, 8, size=120)
+    values = rng.choice(6, p=[0.4, 0.2, 0.15, 0.1, 0.1, 0.05], size=120)
+    numbered = number_keys([keys.astype(float)])
+    found = diversity(numbered, values)
+    expected = slow.diversity(keys.tolist(), values.tolist())
+    assert (found.distinct, found.entropy, found.recursive_c, found.alpha) == pytest.approx(expected)
+    assert category_closeness(numbered, values) == pytest.approx(slow.closeness(keys.tolist(), values.tolist(), False))
+    numbers = np.round(rng.normal(size=120), 1)
+    ordered = slow.closeness(keys.tolist(), numbers.tolist(), True)
+    assert number_closeness(numbered, numbers, np.ones(120, dtype=bool)) == pytest.approx(ordered)
+
+
+def test_the_models_of_a_table_are_the_weakest_over_its_confidential_columns():
+    table = pl.DataFrame(
+        {
+            "age": [20, 20, 20, 40, 40, 40],
+            "illness": ["flu", "flu", "cold", "flu", "cold", "cough"],
+            "income": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+        }
+    )
+    found = shoal.measure(table, table, "age", confidential=["illness", "income"])
+    assert (found.l_diversity, found.alpha) == (2, pytest.approx(2 / 3))
+    assert found.by_confidential["illness"]["recursive_c"] == 2.0
+    ages, incomes = table["age"].to_list(), table["income"].to_list()
+    assert found.t_closeness == pytest.approx(slow.closeness(ages, incomes, True))
+    assert found.by_confidential["income"]["distinct_l"] == 3
+
+
+def test_delta_presence_is_the_share_of_each_key_that_is_released():
+    population = pl.DataFrame({"age": [20] * 4 + [30] * 5 + [40], "sex": ["f"] * 10})
+    released = pl.DataFrame({"age": [20, 20, 20, 30], "sex": ["f"] * 4})
+    found = shoal.measure(released, released, population=population)
+    assert found.delta_presence == [0.0, 0.75]
+    assert shoal.measure(released, released).delta_presence is None
+
+
+def test_pairs_of_numbers_know_what_was_suppressed():
+    there, kept = np.array([True, True, False]), np.array([True, False, False])
+    assert NumericPair("x", np.zeros(3), np.zeros(3), there, kept).suppressed == 1
