@@ -13,6 +13,7 @@ from typing import Any
 
 import shoal
 from markdown import DOCS, ROOT, made_by, put_between_marks, table, write
+from measures_page import measures
 from pictures import BLUE, BLUES, INK, RED, save
 from record import load
 from scale_page import scale
@@ -50,7 +51,12 @@ def before_after() -> None:
     save(_before_after_picture(_points(survey), _points(release.data)), "before-after")
 
 
-PAGES: dict[str, Callable[[], None]] = {"published": published, "before-after": before_after, "scale": scale}
+PAGES: dict[str, Callable[[], None]] = {
+    "published": published,
+    "before-after": before_after,
+    "scale": scale,
+    "measures": measures,
+}
 
 _PUBLISHED_INTRODUCTION = """# Published results
 
