@@ -89,7 +89,14 @@ def test_every_option_of_a_method_is_listed():
             assert f"`{option.name}`" in rows[name], f"{name}: {option.name}"
 
 
-@pytest.mark.parametrize("command", ["protect", "inspect", "methods"])
+def test_every_measure_is_defined():
+    text = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
+    headings = " ".join(re.findall(r"^### (.*)$", text, re.MULTILINE))
+    in_words = set(re.findall(r"\w+", headings)) | set(re.findall(r"`(\w+)`", text))
+    assert set(shoal.MEASURES) <= in_words
+
+
+@pytest.mark.parametrize("command", ["protect", "inspect", "measure", "methods"])
 def test_every_flag_is_documented(command):
     text = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
     section = text.partition(f"\n## shoal {command}\n")[2].partition("\n## ")[0]

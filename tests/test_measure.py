@@ -311,3 +311,30 @@ def test_a_million_cells_need_no_matrix_of_distances():
     x = rng.normal(size=(30_000, 2))
     table = pl.DataFrame({"a": x[:, 0], "b": x[:, 1]})
     assert shoal.measure(table, table).dbrl == 100.0
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pl.DataFrame({"x": [1.0, 2.0]}),
+        pl.DataFrame({"x": [None, None, None], "y": [1, 2, 3]}, schema={"x": pl.Float64, "y": pl.Int64}),
+        pl.DataFrame({"x": [None, None], "y": [None, None]}, schema={"x": pl.String, "y": pl.Float64}),
+        pl.DataFrame({"x": [1.0] * 5, "y": ["a"] * 5}),
+        pl.DataFrame({"x": [True, False, None]}),
+        pl.DataFrame({f"column {j}": np.random.default_rng(j).normal(size=70) for j in range(60)}),
+        pl.DataFrame({"<b>'x'\"": [1e300, -1e300, 0.0], "y\n": [1e-300, 0.0, 2e-300]}),
+        pl.DataFrame({"x": [0, 2**63 - 1, 5], "y": pl.Series([2**63, 2**63 + 5, 2**63 + 9], dtype=pl.UInt64)}),
+    ],
+    ids=["two rows", "empty column", "nothing", "constant", "true or false", "60 columns", "extremes", "64 bits"],
+)
+def test_unusual_tables_are_measured(table):
+    found = shoal.measure(table, table)
+    assert plain(found.to_dict())
+    assert found.information_loss == 0.0
+    assert found.score in (None, pytest.approx(50.0)) or found.dbrl < 100.0
+    assert found.suppressed_cells == 0
+
+
+def test_tables_that_can_be_told_apart_perfectly_have_the_largest_pmse():
+    x = np.arange(100.0)
+    assert shoal.measure(pl.DataFrame({"x": x}), pl.DataFrame({"x": x + 1000.0})).pmse == pytest.approx(0.25, abs=0.01)

@@ -242,6 +242,8 @@ def test_global_risk_is_the_mean_of_one_over_the_frequency():
     assert found.global_risk == pytest.approx(100 * np.mean([1 / counts[row] for row in rows]))
     assert found.expected_reidentifications == pytest.approx(len(counts))
     assert found.highest_risk == pytest.approx(100 / min(counts.values()))
+    for percent, count in found.records_at_risk.items():
+        assert count == sum(100 / counts[row] >= int(percent) - 1e-9 for row in rows)
     assert found.k_anonymity == min(counts.values())
     assert found.sample_uniques == sum(count == 1 for count in counts.values())
     for j, name in enumerate("abc"):

@@ -131,6 +131,8 @@ def test_distributions_correlations_and_eigenvalues_of_a_table(tables):
     off = np.triu_indices(4, 1)
     change = np.abs(np.corrcoef(x.T) - np.corrcoef(y.T))[off]
     assert found.correlation_difference == pytest.approx(change.mean())
+    assert found.correlations["columns"] == list("abcd")
+    assert np.array(found.correlations["released"]) == pytest.approx(np.corrcoef(y.T))
     values = [np.linalg.eigvalsh(np.cov(table.T, ddof=0)) for table in (x, y)]
     assert found.eigenvalue_difference == pytest.approx(100 * np.abs(values[0] - values[1]).sum() / 4)
 

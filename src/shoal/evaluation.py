@@ -33,6 +33,7 @@ from shoal.measures.sample_uniques import special_uniques
 from shoal.measures.utility import il1s, information_loss, squared_error
 
 Figures = dict[str, Any]
+LEVELS = (50, 20, 10, 5, 1)  # percent of individual risk that records are counted at
 _MANY = 40  # columns of categories beyond which not every two of them are put into a table
 
 
@@ -67,6 +68,11 @@ def measure_shape(numbers: Sequence[NumericPair]) -> Figures:
         "correlation_difference": _mean(correlation_differences(original, released)[off]),
         "eigenvalue_difference": eigenvalue_difference(original, released),
         "coefficients_kept": _mean(_overlaps(before, after, original, released)),
+        "correlations": {
+            "columns": [pair.name for pair in numbers],
+            "original": _rows(original.correlations),
+            "released": _rows(released.correlations),
+        },
     }
 
 
@@ -103,6 +109,7 @@ def numeric_figures(numbers: Sequence[NumericPair], columns: Sequence[NumberFigu
         "pil": _mean(present),
         "pil_parts": parts,
         "il1s": _mean([column.il1s for column in columns]),
+        "correlations": shape["correlations"],
         "correlation_difference": shape["correlation_difference"],
         "eigenvalue_difference": shape["eigenvalue_difference"],
         "kolmogorov_smirnov": _mean([column.kolmogorov_smirnov for column in columns]),
@@ -191,6 +198,9 @@ def key_figures(comparison: Comparison) -> Figures:
         "global_risk_original": global_risk(before, weights),
         "expected_reidentifications": whole / 100.0 * comparison.records,
         "highest_risk": 100.0 * float(risk.max()),
+        "records_at_risk": {
+            str(percent): int(keys.sizes[risk >= percent / 100.0 * (1.0 - 1e-12)].sum()) for percent in LEVELS
+        },
         "sample_uniques": int((keys.sizes == 1).sum()),
         "sample_uniques_original": int((before.sizes == 1).sum()),
         "special_uniques": int((special.scores > 0.0).sum()),
@@ -256,6 +266,10 @@ def _mean(values: Sequence[float] | Floats) -> float | None:
     present = np.asarray(values, dtype=np.float64)
     present = present[~np.isnan(present)]
     return _or_none(float(present.mean())) if len(present) else None
+
+
+def _rows(matrix: Floats) -> list[list[float | None]]:
+    return [[_or_none(value) for value in row] for row in matrix.tolist()]
 
 
 def _or_none(value: float) -> float | None:

@@ -49,6 +49,8 @@ class Measures(Mapping[str, Any]):
         Squared error over total squares, all columns; of the numbers and of the categories alone.
     pil, pil_parts, il1s
         Probabilistic information loss, and the five averages that it is made of; IL1s.
+    correlations : dict
+        The correlations of the numbers in both tables, as lists of lists, with the names of their columns.
     correlation_difference, eigenvalue_difference, kolmogorov_smirnov, wasserstein : float
         Changes of correlations, eigenvalues and distributions.
     pmse, pmse_ratio, coefficients_kept : float
@@ -68,6 +70,8 @@ class Measures(Mapping[str, Any]):
         Mean of DBRL and interval disclosure; mean of PIL and DR.
     global_risk, global_risk_original, expected_reidentifications, highest_risk : float
         Mean individual risk of the release and of the original; times the records; the largest.
+    records_at_risk : dict
+        Number of records with an individual risk of at least 50, 20, 10, 5 and 1 percent.
     sample_uniques, sample_uniques_original, special_uniques : int
         Records alone with their key; those that few columns single out.
     minimal_uniques : dict
@@ -102,6 +106,7 @@ class Measures(Mapping[str, Any]):
     pil: float | None
     pil_parts: dict[str, float | None]
     il1s: float | None
+    correlations: dict[str, Any] | None
     correlation_difference: float | None
     eigenvalue_difference: float | None
     kolmogorov_smirnov: float | None
@@ -125,6 +130,7 @@ class Measures(Mapping[str, Any]):
     global_risk_original: float
     expected_reidentifications: float
     highest_risk: float
+    records_at_risk: dict[str, int]
     sample_uniques: int
     sample_uniques_original: int
     special_uniques: int
@@ -327,7 +333,7 @@ def _together(comparison: Comparison, done: Figures, by_distance: Linked, by_agr
     numbers, categories = split(comparison.pairs)
     columns = [done[f"number {j}"] for j in range(len(numbers))]
     figures: Figures = dict.fromkeys(field.name for field in fields(Measures) if field.type == "float | None")
-    figures |= {"pil_parts": {}, "by_column": {}}
+    figures |= {"pil_parts": {}, "by_column": {}, "correlations": None}
     sse, sst = sum(column.sse for column in columns), sum(column.sst for column in columns)
     if numbers:
         figures |= numeric_figures(numbers, columns, done["shape"])

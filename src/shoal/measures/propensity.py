@@ -101,7 +101,7 @@ def fit_logistic(design: Floats, labels: Floats) -> tuple[Floats, int]:
     A penalty of a millionth keeps the fit finite where the labels can be separated or columns depend on each other.
     """
     n, p = design.shape
-    beta = np.zeros(p)
+    beta = steady = np.zeros(p)
     rank = int(np.linalg.matrix_rank(design.T @ design / n, hermitian=True, tol=1e-9))
     best = np.inf
     for _ in range(_STEPS):
@@ -113,11 +113,14 @@ def fit_logistic(design: Floats, labels: Floats) -> tuple[Floats, int]:
             slope += x.T @ (y - chance) / n
             hessian += (x * (chance * (1.0 - chance))[:, None]).T @ x / n
             loss += float((np.logaddexp(0.0, linear) - y * linear).sum()) / n
-        if best - loss < 1e-10:
+        if loss > best:  # the step was too long
+            beta = 0.5 * (steady + beta)
+            continue
+        settled, best, steady = best - loss < 1e-10, loss, beta
+        if settled:
             break
-        best = loss
         beta = beta + np.linalg.solve(hessian, slope)
-    return _chance(design @ beta), rank
+    return _chance(design @ steady), rank
 
 
 def _chance(linear: Floats) -> Floats:

@@ -17,11 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
+from shoal.arrays import Flags, Floats, Ints
 from shoal.measures.keys import number_keys
 
 LARGEST = 3  # columns of the largest MSUs looked at
-_WORK = 6e7  # records times sets of columns that are looked at
+_WORK = 2e7  # records times sets of columns that are looked at
 
 
 class SpecialUniques(NamedTuple):
@@ -62,19 +62,18 @@ def special_uniques(codes: Sequence[Ints], largest: int | None = None) -> Specia
         while size > 1 and len(alone) and n * sum(comb(d, s) for s in range(1, size + 1)) > _WORK:
             size -= 1
     scores, by_column, by_size = np.zeros(n), np.zeros(d), np.zeros(size, dtype=np.int64)
-    unique_in: dict[tuple[int, ...], Ints] = {}
+    unique_in: dict[tuple[int, ...], Flags] = {}
     for s in range(1, size + 1):
         weight = float(perm(d - s, size - s))
         for chosen in combinations(range(d), s):
             if not len(alone):
                 break
-            unique = alone[number_keys([values[j] for j in chosen]).frequencies[alone] == 1]
+            unique = number_keys([values[j] for j in chosen]).frequencies[alone] == 1
             unique_in[chosen] = unique
-            new = unique
-            for part in combinations(chosen, s - 1):
-                if part and len(new):
-                    new = np.setdiff1d(new, unique_in[part], assume_unique=True)
-            scores[new] += weight
-            by_size[s - 1] += len(new)
-            by_column[list(chosen)] += weight * len(new)
+            minimal = unique.copy()
+            for part in combinations(chosen, s - 1) if s > 1 else ():
+                minimal &= ~unique_in[part]
+            scores[alone[minimal]] += weight
+            by_size[s - 1] += int(minimal.sum())
+            by_column[list(chosen)] += weight * float(minimal.sum())
     return SpecialUniques(scores, by_column, by_size, size)
