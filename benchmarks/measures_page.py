@@ -43,8 +43,8 @@ def measures() -> None:
                 "Torra, Cano and Navarro-Arribas 2009 print a lowest score of 34.531, at k = 6, for Census with three "
                 "more columns, in sets of three and without edit constraints. They do not say how many columns the "
                 "intruder knows, nor the widths of the intervals. Here the lowest score in sets of three is "
-                f"{lowest['score']:.3f}, at k = {lowest['k']}, if one set is known; if all columns are known it is above "
-                "50, since sets of three keep nearly every record apart.",
+                f"{lowest['score']:.3f}, at k = {lowest['k']}, if one set is known; if all columns are known it is "
+                "above 50, since sets of three keep nearly every record apart.",
                 f"## Global risk of Adult\n\nOccupation and native-country of the {adult['records']} complete records, "
                 f"unprotected: {adult['global_risk']:.4f} %, published {adult['published']} %.",
             ]

@@ -22,34 +22,42 @@ _TIE = 1e-9
 
 
 @kernel
-def link_in_tree(pool: TreePool, points: Floats, own: Ints, copies: Ints, watch: Ints) -> Floats:
-    """Chance that an intruder who takes the nearest released record takes the right one, for each point (q, d).
+def link_in_tree(
+    pool: TreePool, points: Floats, point_codes: Ints, codes: Ints, own: Ints, copies: Ints, watch: Ints
+) -> Floats:
+    """Chance that an intruder who takes the nearest released record takes the right one, for each original record.
 
-    ``pool`` holds the distinct released records, ``own`` (q,) the right one of each point, ``copies`` how many
-    released records each stands for. Ties share the link. The pool is only read, so that threads can share it.
+    ``points`` (q, a) and ``point_codes`` (q, b) are the numbers and categories of the original records. ``pool`` holds
+    the numbers of the released records and ``codes`` (m, b) their categories, each combination once; ``own`` (q,) is
+    the row of the right one, ``copies`` (m,) how many released records each stands for. Categories only add to a
+    distance, so that the tree of the numbers bounds it. Ties share the link. The pool is only read, so that threads
+    can share it.
     """
-    q, d = points.shape
+    q, a = points.shape
+    d = a + codes.shape[1]
     chances = np.zeros(q)
     shape, values, slots, places = pool.shape, pool.values, pool.slots, pool.places
+    place_of, first, after = pool.place_of, pool.first, pool.after
     columns, counts, low, high = pool.columns, pool.counts, pool.low, pool.high
     fans, boxes, unit, centre = pool.fans, pool.boxes, pool.unit[0], pool.centre
     radius = pool.radius[pool.nodes[1] : pool.nodes[1] + fans[1]]
-    scaled, chunk = np.empty(d, np.float32), np.empty(LEAF, np.float32)
+    scaled, chunk = np.empty(a, np.float32), np.empty(LEAF, np.float32)
     bounds, path = np.empty((_LEVELS, LEAF), np.float32), np.zeros(_LEVELS, np.int64)
     for i in range(q):
         if watch[STOP]:
             break
         watch[DONE] += 1
         point, right = points[i], own[i]
-        best = exact_distance(values, point, right)
-        if best == 0.0:
+        best = _with_categories(exact_distance(values, point, right), point_codes[i], codes[right], a)
+        if best == 0.0 and d == a:
             chances[i] = 1.0 / copies[right]
             continue
         square = scale_point(point, centre, unit, scaled)
-        limit = within(best * (1.0 + _TIE), unit, doubt_of(radius, square), d)
+        limit = within(best * (1.0 + _TIE), unit, doubt_of(radius, square), a)
         ties = _ties_in_tree(
-            values, point, right, best, limit, copies, shape[LEVELS], slots, places, columns, counts, low, high, fans,
-            boxes, scaled, chunk, bounds, path,
+            values, point, point_codes[i], codes, right, best, limit, copies, shape[LEVELS],
+            slots[place_of[right]] // LEAF, places, first, after, columns, counts, low, high, fans, boxes, scaled,
+            chunk, bounds, path,
         )  # fmt: skip
         if ties > 0:
             chances[i] = 1.0 / ties
@@ -60,13 +68,17 @@ def link_in_tree(pool: TreePool, points: Floats, own: Ints, copies: Ints, watch:
 def _ties_in_tree(
     values: Floats,
     point: Floats,
+    point_codes: Ints,
+    codes: Ints,
     right: int,
     best: float,
     limit: np.float32,
     copies: Ints,
     levels: int,
-    slots: Ints,
+    home: int,
     places: Ints,
+    first: Ints,
+    after: Ints,
     columns: Singles,
     counts: Ints,
     low: Singles,
@@ -78,21 +90,22 @@ def _ties_in_tree(
     bounds: Singles,
     path: Ints,
 ) -> int:
-    """How many released records are exactly as near as the right one; 0 where one is nearer."""
-    d = point.shape[0]
-    home = slots[right] // LEAF
+    """How many released records are as near as the right one; 0 where one is nearer."""
+    a = point.shape[0]
     leaf, level, ties = home, 0, copies[right]
     while leaf >= 0:
         leaf_distances(columns, leaf, counts[leaf], scaled, chunk)
         for s in range(counts[leaf]):
             if chunk[s] <= limit:
-                other = places[leaf * LEAF + s]
-                if other != right:
-                    away = exact_distance(values, point, other)
+                other = first[places[leaf * LEAF + s]]
+                numbers = exact_distance(values, point, other)
+                while other >= 0:
+                    away = _with_categories(numbers, point_codes, codes[other], a)
                     if away < best * (1.0 - _TIE):
                         return 0
-                    if away <= best * (1.0 + _TIE):
+                    if away <= best * (1.0 + _TIE) and other != right:
                         ties += copies[other]
+                    other = after[other]
         if level == 0:
             level, path[1] = 1, 0
             box_distances(low, high, boxes[1], fans[1], scaled, bounds[1])
@@ -111,11 +124,26 @@ def _ties_in_tree(
             if level < levels:
                 level += 1
                 path[level] = node
-                start = boxes[level] + node * d * fans[level]
+                start = boxes[level] + node * a * fans[level]
                 box_distances(low, high, start, fans[level], scaled, bounds[level])
             elif node != home:
                 leaf = node
     return ties
+
+
+@kernel
+def _with_categories(numbers: float, x: Ints, y: Ints, a: int) -> float:
+    """Squared distance of two records with a columns of numbers, ``numbers`` apart, and some of categories.
+
+    Each category that differs adds 1. One that is missing in either record is left out, and the rest scaled up.
+    """
+    total, common = numbers, a
+    for j in range(len(x)):
+        if x[j] >= 0 and y[j] >= 0:
+            total += 1.0 if x[j] != y[j] else 0.0
+            common += 1
+    d = a + len(x)
+    return total if common == d else total * d / common
 
 
 @kernel

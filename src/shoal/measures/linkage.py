@@ -6,10 +6,10 @@ columns that both records have, scaled up to all of them; nothing in common is a
 released records are equally near, up to a part in 10^9, and the right one is among them, the link counts 1 / t: the
 chance of a guess.
 
-Cost: equal released records are searched once. Complete numbers go through the neighbour index; whatever else is
-compared one by one, within blocks where these are given. No matrix of distances is held. Where the search would take
-too long, a random sample of the original records is linked to all released ones, and the result has the standard
-error of that.
+Cost: equal released records are searched once. Tables whose numbers are complete go through the neighbour index of
+the numbers, which bounds the distance; others are compared one by one, within blocks where these are given. No matrix
+of distances is held. Where the search would take too long, a random sample of the original records is linked to all
+released ones, and the result has the standard error of that.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from shoal.measures.keys import key_columns, number_keys
 from shoal.measures.pairs import CategoryPair, NumericPair, Pair
 
 SAMPLE = 100_000  # original records that are searched in the index where there are more than twice as many
-_LOOKS = 4e9  # columns of pairs of records that are compared where there is no index
-_FEWEST = 1000  # records in a sample, at least
+_LOOKS = 1e9  # columns of pairs of records that are compared where there is no index
+_FEWEST = 500  # records in a sample, at least
 _PART = 20_000  # records of a task
 
 Task = Callable[[Ints], Floats]
@@ -66,15 +66,16 @@ def linkage_tasks(pairs: Sequence[Pair], blocks: tuple[Ints, Ints] | None = None
     released = number_keys(parts if blocks is None else [*parts, blocks[1].astype(np.float64)])
     first = np.empty(len(released.sizes), dtype=np.int64)
     first[released.of[::-1]] = np.arange(rows)[::-1]
-    if not categories and blocks is None and all(pair.both.all() for pair in numbers):
+    if numbers and blocks is None and all(pair.both.all() for pair in numbers):
         chosen = sample_rows(rows, SAMPLE, seed)
-        pool = open_tree_pool(np.ascontiguousarray(np.column_stack([pair.released[first] for pair in numbers])))
-        points = np.column_stack([pair.original[chosen] for pair in numbers])
-        own = released.of[chosen]
-        return [
-            partial(link_in_tree, pool, np.ascontiguousarray(points[part]), own[part], released.sizes)
-            for part in _parts(len(chosen))
-        ]
+        values, _, codes = _side(numbers, categories, first, True)
+        pool = open_tree_pool(values)
+        tasks: list[Task] = []
+        for part in _parts(len(chosen)):
+            points, _, point_codes = _side(numbers, categories, chosen[part], False)
+            own = released.of[chosen[part]]
+            tasks.append(partial(link_in_tree, pool, points, point_codes, codes, own, released.sizes))
+        return tasks
     of_original, of_released = blocks or (np.zeros(rows, np.int64), np.zeros(rows, np.int64))
     sorted_keys = np.argsort(of_released[first], kind="stable")
     place = np.empty(len(first), dtype=np.int64)

@@ -1,7 +1,7 @@
 """Information loss: the squared error of a release over what there was to lose.
 
-Domingo-Ferrer and Mateo-Sanz 2002 for numbers: z-scores, Euclidean distance, the mean as the centroid. Sánchez,
-Batet and Viejo 2012 for categories, with the distance of a flat hierarchy: 0 where equal, 1 where not, and the mode
+Domingo-Ferrer and Mateo-Sanz 2002 for numbers: z-scores, Euclidean distance, the mean as the centroid. Martínez,
+Sánchez and Valls 2012 for categories, with the distance of a flat hierarchy: 0 where equal, 1 where not, and the mode
 as the centroid. O(n) a column.
 """
 
