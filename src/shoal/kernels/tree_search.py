@@ -176,9 +176,7 @@ def _nearest_from_leaf(pool: TreePool, point: Floats, home: int, count: int, row
             if level < levels:
                 level += 1
                 path[level] = node
-                box_distances(
-                    low, high, boxes[level] + node * d * fans[level], fans[level], scaled, pool.bounds[level]
-                )
+                box_distances(low, high, boxes[level] + node * d * fans[level], fans[level], scaled, pool.bounds[level])
             elif node != home:
                 leaf = node
         if leaf < 0:
