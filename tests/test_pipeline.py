@@ -331,3 +331,17 @@ def test_idle_blocking_and_an_index_that_missing_values_switch_off_are_noted():
     notes = shoal.protect(table, 100, ["a", "b"], method="univariate", blocking="spread-tree").summary.notes
     assert any("blocking had no effect" in note for note in notes)
     assert any("missing in a, so the neighbour index could not be used" in note for note in notes)
+
+
+def test_methods_that_draw_random_numbers_get_the_seed_and_others_do_not(monkeypatch):
+    def halves(records, k, watch, seed):
+        order = np.random.default_rng(seed).permutation(len(records))
+        return (order < len(records) // 2).astype(np.int64)
+
+    drawn = shoal.partition.Method("halves", halves, "Random halves.", "a test", "O(n)", seeded=True)
+    monkeypatch.setitem(shoal.METHODS, "halves", drawn)
+    table = numbers(1)
+    first, again, other = (shoal.protect(table, 3, ["a", "b"], method="halves", seed=seed).groups for seed in (1, 1, 2))
+    assert first.tolist() == again.tolist() != other.tolist()
+    plain = [shoal.protect(table, 3, ["a", "b"], method="mdav", seed=seed).groups.tolist() for seed in (1, 2)]
+    assert plain[0] == plain[1]

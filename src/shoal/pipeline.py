@@ -253,7 +253,8 @@ def partition(declared: Declared, strata: Ints, blocks: list[Ints], report: Repo
         scales = [declared.scale_of[column.name] for column in columns]
         for rows in rows_of_blocks:
             part = [column.take(rows) for column in columns] if len(rows_of_blocks) > 1 else columns
-            tasks.append(partial(partition_block, part, scales, plan.k, declared.method.name, declared.options, each))
+            asked = (plan.k, declared.method.name, declared.options, plan.seed)
+            tasks.append(partial(partition_block, part, scales, *asked, each))
     results = iter(run_tasks(tasks, report, threads))
     found = []
     for columns, codes, rows_of_blocks in zip(declared.sets, blocks, rows_of_sets, strict=True):

@@ -18,6 +18,7 @@ def partition_block(
     k: int,
     method: str,
     options: Mapping[str, object],
+    seed: int,
     threads: int,
     watch: Ints,
 ) -> Ints:
@@ -27,7 +28,9 @@ def partition_block(
     itself.
     """
     records = replace(encode(columns, scales), threads=threads)
-    return METHODS[method].function(records, k, watch, **options)
+    found = METHODS[method]
+    drawn = {"seed": seed} if found.seeded else {}
+    return found.function(records, k, watch, **options, **drawn)
 
 
 def aggregate_column(

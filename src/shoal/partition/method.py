@@ -100,6 +100,8 @@ class Method:
         Columns are treated one by one, as if each were a set of quasi-identifiers of its own.
     several_columns : tuple of str
         Options that have an effect only where a set has more than one column.
+    seeded : bool
+        It draws random numbers: the function takes the seed of the plan too, as ``seed``.
     """
 
     name: str
@@ -110,6 +112,7 @@ class Method:
     options: tuple[Option, ...] = ()
     by_column: bool = False
     several_columns: tuple[str, ...] = ()
+    seeded: bool = False
 
     def without_effect(self, given: Mapping[str, object], columns: int) -> list[str]:
         """Say which options have no effect because no set of quasi-identifiers has more than one column."""
