@@ -238,6 +238,10 @@ SAME = {
         },
         "-k 3 -q age,height --drop name -m iv-mdav -O candidates=3 -O cap=true -O gamma=1",
     ),
+    "refined": (
+        {"k": 3, "quasi_identifiers": ["age", "height"], "identifiers": ["name"], "refine": True},
+        "-k 3 -q age,height --drop name --refine",
+    ),
 }  # fmt: skip
 
 

@@ -85,15 +85,19 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
     weights = None
     for name in {name for name, role in named if role is Role.WEIGHT} & known:
         weights = _attempt(reasons, sampling_weights, table, name)
-    if plan and plan.blocking and plan.blocking.repair:
-        holes = [name for name, column in columns.items() if column and not column.observed.all()]
-        if holes:
-            reasons.append(f"blocking.repair needs complete columns, and values are missing in: {', '.join(holes)}")
+    holes = [name for name, column in columns.items() if column and not column.observed.all()]
+    for setting, given in (
+        ("blocking.repair", plan and plan.blocking and plan.blocking.repair),
+        ("refine", plan and plan.refine),
+    ):
+        if given and holes:
+            reasons.append(f"{setting} needs complete columns, and values are missing in: {', '.join(holes)}")
     if mistakes or plan is None or method is None:
         raise PlanError(list(dict.fromkeys(mistakes + reasons)))
     if reasons:
         raise DataError(reasons)
-    useless = method.without_effect(plan.options, max(map(len, plan.quasi_identifiers)))
+    widest = max(map(len, plan.quasi_identifiers))
+    useless = method.without_effect(plan.options, widest) + (method.refine_mistakes(widest) if plan.refine else [])
     if useless:
         raise PlanError(useless)
     plan = plan.model_copy(update={"options": {name: options[name] for name in plan.options}})

@@ -37,6 +37,7 @@ def protect(
     *,
     method: str | None = None,
     options: Mapping[str, Any] | None = None,
+    refine: bool | None = None,
     identifiers: str | Sequence[str] | None = None,
     confidential: str | Sequence[str] | None = None,
     weight: str | None = None,
@@ -68,6 +69,9 @@ def protect(
         Partition method; ``shoal.METHODS`` or ``shoal methods`` lists them.
     options : dict
         Options of the method.
+    refine : bool, default False
+        Take the groups of the method apart and put them together again while that lowers the loss; needs columns
+        without missing values.
     identifiers, confidential : list of str
         Columns to remove, and columns to keep as they are. Columns without any role are kept too, unless they
         look like direct identifiers, which is an error.
@@ -126,6 +130,7 @@ def protect(
         "quasi_identifiers": quasi_identifiers,
         "method": method,
         "options": options,
+        "refine": refine,
         "identifiers": identifiers,
         "confidential": confidential,
         "weight": weight,
@@ -253,7 +258,7 @@ def partition(declared: Declared, strata: Ints, blocks: list[Ints], report: Repo
         scales = [declared.scale_of[column.name] for column in columns]
         for rows in rows_of_blocks:
             part = [column.take(rows) for column in columns] if len(rows_of_blocks) > 1 else columns
-            asked = (plan.k, declared.method.name, declared.options, plan.seed)
+            asked = (plan.k, declared.method.name, declared.options, plan.seed, plan.refine)
             tasks.append(partial(partition_block, part, scales, *asked, each))
     results = iter(run_tasks(tasks, report, threads))
     found = []

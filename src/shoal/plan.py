@@ -108,6 +108,8 @@ class Plan(_Settings):
         What to do with a stratum of fewer than k records: refuse, or merge it with the nearest one.
     method, options
         Name of the partition method, and its own options.
+    refine : bool
+        Whether the groups of the method are improved afterwards.
     aggregators : dict
         Aggregator of each quasi-identifier; ``"*"`` stands for all others. The mean where nothing is said.
     scaling : {"z-score", "range", "robust", "none"}
@@ -137,6 +139,7 @@ class Plan(_Settings):
     small_strata: Literal["error", "merge"] = "error"
     method: str = "mdav"
     options: dict[str, bool | int | float | str | None] = {}
+    refine: bool = False
     aggregators: dict[str, str] = {}
     scaling: Literal["z-score", "range", "robust", "none"] = "z-score"
     blocking: Blocking | None = None

@@ -10,6 +10,7 @@ from shoal.arrays import Flags, Floats, Ints, Numbers
 from shoal.encode import Column, Scale, encode
 from shoal.kernels.representatives import Grouping
 from shoal.partition import METHODS
+from shoal.partition.refine import refine
 
 
 def partition_block(
@@ -19,10 +20,11 @@ def partition_block(
     method: str,
     options: Mapping[str, object],
     seed: int,
+    refined: bool,
     threads: int,
     watch: Ints,
 ) -> Ints:
-    """Encode the rows of a block and return their groups, numbered from 0.
+    """Encode the rows of a block and return their groups, numbered from 0, refined where asked for.
 
     Scales are those of the whole table, so that blocks can be compared. ``threads`` are those that this block has to
     itself.
@@ -30,7 +32,8 @@ def partition_block(
     records = replace(encode(columns, scales), threads=threads)
     found = METHODS[method]
     drawn = {"seed": seed} if found.seeded else {}
-    return found.function(records, k, watch, **options, **drawn)
+    groups = found.function(records, k, watch, **options, **drawn)
+    return refine(records, groups, k, watch) if refined else groups
 
 
 def aggregate_column(

@@ -29,6 +29,9 @@ def protect(
         list[str] | None,
         typer.Option("-O", "--option", help="Option of the method: gamma=1.1. Repeatable."),
     ] = None,
+    refine: Annotated[
+        bool, typer.Option("--refine", help="Improve the groups of the method while that lowers the loss.")
+    ] = False,
     all_numeric: Annotated[
         bool,
         typer.Option("--all-numeric", help="Take all numeric columns without another role as quasi-identifiers."),
@@ -67,6 +70,7 @@ def protect(
             [names([group]) or [] for group in quasi] if quasi else None,
             method=method,
             options=pairs(option, "-O") if option else None,
+            refine=refine or None,
             identifiers=names(drop),
             confidential=names(keep),
             weight=weight,

@@ -145,6 +145,7 @@ METHODS: dict[str, Method] = {
                 ),
             ),
             several_columns=("by",),
+            refinable="several columns",
         ),
         Method(
             "individual-ranking",
@@ -154,6 +155,7 @@ METHODS: dict[str, Method] = {
             cost="O(d n log n)",
             options=(Option("optimal", "cut each column optimally instead of in runs of k", False, bool),),
             by_column=True,
+            refinable="never",
         ),
     )
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -100,6 +100,9 @@ class Method:
         Columns are treated one by one, as if each were a set of quasi-identifiers of its own.
     several_columns : tuple of str
         Options that have an effect only where a set has more than one column.
+    refinable : {"always", "several columns", "never"}
+        Whether its groups can be refined: "several columns" where those of a single column are optimal, "never" where
+        the method leaves nothing to refine or columns are treated one by one.
     seeded : bool
         It draws random numbers: the function takes the seed of the plan too, as ``seed``.
     """
@@ -112,6 +115,7 @@ class Method:
     options: tuple[Option, ...] = ()
     by_column: bool = False
     several_columns: tuple[str, ...] = ()
+    refinable: Literal["always", "several columns", "never"] = "always"
     seeded: bool = False
 
     def without_effect(self, given: Mapping[str, object], columns: int) -> list[str]:
@@ -120,6 +124,14 @@ class Method:
         return [
             f"method '{self.name}': option '{name}' has no effect on a single column; leave it out" for name in idle
         ]
+
+    def refine_mistakes(self, columns: int) -> list[str]:
+        """Say why refining has no effect, where no set of quasi-identifiers has more columns than this."""
+        if self.refinable == "never":
+            return [f"refine: has no effect with method '{self.name}'; leave it out"]
+        if self.refinable == "several columns" and columns == 1:
+            return [f"refine: has no effect, since method '{self.name}' is optimal for a single column; leave it out"]
+        return []
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a user should know as plain texts and lists."""

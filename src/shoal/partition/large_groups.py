@@ -1,0 +1,26 @@
+"""Groups of 2k records or more, partitioned further by a fixed-size heuristic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from shoal.arrays import Ints
+from shoal.encode import Records
+from shoal.kernels.representatives import group_rows
+from shoal.partition.method import new_watch
+
+
+def cut_large_groups(records: Records, labels: Ints, k: int, heuristic: Callable[[Records, int, Ints], Ints]) -> Ints:
+    """Return labels in which a heuristic has partitioned each group of 2k records or more."""
+    labels = labels.copy()
+    rows, starts = group_rows(labels)
+    after = int(labels.max()) + 1
+    for g in np.flatnonzero(np.diff(starts) >= 2 * k):
+        members = rows[starts[g] : starts[g + 1]]
+        observed = None if records.observed is None else np.ascontiguousarray(records.observed[members])
+        parts = heuristic(Records(np.ascontiguousarray(records.values[members]), observed), k, new_watch())
+        labels[members] = np.where(parts == 0, g, after + parts - 1)
+        after += int(parts.max())
+    return labels

@@ -1,0 +1,114 @@
+"""Refinement: the sum of squares never rises, groups keep k, and every step finds what it is made for."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import reference
+import shoal
+from shoal.encode import Records
+from shoal.partition.method import new_watch
+from shoal.partition.refine import refine
+
+REFINABLE = sorted(name for name, method in shoal.METHODS.items() if method.refinable == "always")
+
+
+def refined(x, groups, k):
+    return refine(Records(np.asarray(x, dtype=float)), np.asarray(groups), k, new_watch())
+
+
+def table(n=400, d=3):
+    x = np.random.default_rng(3).normal(size=(n, d))
+    columns = {f"v{j}": x[:, j] for j in range(d)}
+    return pl.DataFrame({**columns, "half": ["l", "r"] * (n // 2), "w": np.arange(1, n + 1) / n})
+
+
+@given(seed=st.integers(0, 10_000), n=st.integers(4, 40), k=st.integers(2, 4), tied=st.booleans())
+def test_the_sum_of_squares_never_rises_and_groups_keep_k(seed, n, k, tied):
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 3, size=(n, 2)).astype(float) if tied else rng.normal(size=(n, 2))
+    groups = np.minimum(rng.permutation(n) // k, n // k - 1)
+    found = refined(x, groups, k)
+    sizes = np.bincount(found)
+    assert sizes.sum() == n
+    assert sizes.min() >= k
+    assert sizes.max() <= 2 * k - 1
+    assert reference.sse(x, found) <= reference.sse(x, groups) + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("x", "groups", "k", "expected"),
+    [
+        ([0, 0.1, 9, 9.1], [0, 0, 0, 0], 2, [[0, 1], [2, 3]]),
+        ([0, 10, 0.1, 0.2, 10.1, 10.2], [0, 0, 1, 1, 2, 2], 2, [[0, 2, 3], [1, 4, 5]]),
+        ([0, 0.1, 5, 10, 10.1, 5.1], [0, 0, 0, 1, 1, 1], 2, [[0, 1], [2, 5], [3, 4]]),
+        ([0, 1, 9, 2, 10, 11], [0, 0, 0, 1, 1, 1], 3, [[0, 1, 3], [2, 4, 5]]),
+    ],
+    ids=["cut", "dissolve", "distil", "exchange"],
+)
+def test_each_step_finds_what_it_is_made_for(x, groups, k, expected):
+    found = refined(np.array(x)[:, None], groups, k)
+    assert sorted(np.flatnonzero(found == g).tolist() for g in np.unique(found)) == expected
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_single_move_or_change_of_places_would_gain_much_more(seed):
+    x = np.random.default_rng(seed).normal(size=(40, 2))
+    found = refined(x, reference.mdav(x, 3), 3)
+    before = reference.sse(x, found)
+    for a in range(40):
+        for b in range(40):
+            moved = found.copy()
+            moved[a] = found[b]
+            swapped = found.copy()
+            swapped[a], swapped[b] = found[b], found[a]
+            for other in (moved, swapped):
+                if np.unique(other, return_counts=True)[1].min() >= 3 and np.bincount(other).max() <= 5:
+                    assert reference.sse(x, other) > 0.99 * before
+
+
+@pytest.mark.parametrize("method", REFINABLE)
+def test_every_method_loses_less_when_refined(method):
+    columns = ["v0", "v1", "v2"]
+    plain, better = (
+        shoal.protect(table(), 4, columns, method=method, refine=refine, strata="half", weight="w")
+        for refine in (False, True)
+    )
+    assert better.plan.refine
+    assert better.summary.smallest_group >= 4
+    assert better.summary.sse < plain.summary.sse
+    for g in np.unique(better.groups):
+        assert table().filter(pl.Series(better.groups == g))["half"].n_unique() == 1
+
+
+def test_blocks_are_refined_one_by_one_and_the_number_of_threads_changes_nothing():
+    cut = {"method": "spread-tree", "size": 50}
+    columns = ["v0", "v1", "v2"]
+    plain = shoal.protect(table(), 4, columns, blocking=cut)
+    releases = [shoal.protect(table(), 4, columns, blocking=cut, refine=True, threads=t) for t in (1, 3)]
+    assert releases[0].summary.sse < plain.summary.sse
+    assert releases[0].data.equals(releases[1].data)
+    mended = shoal.protect(table(), 4, columns, blocking=cut | {"repair": True}, refine=True)
+    assert mended.summary.sse < releases[0].summary.sse
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"method": "individual-ranking"}, "refine: has no effect with method 'individual-ranking'"),
+        ({"method": "univariate", "quasi_identifiers": [["v0"], ["v1"]]}, "optimal for a single column"),
+    ],
+)
+def test_refinement_without_effect_is_an_error(settings, says):
+    with pytest.raises(shoal.PlanError, match=says):
+        shoal.protect(table(), 4, refine=True, **{"quasi_identifiers": ["v0", "v1"], **settings})
+
+
+def test_refinement_of_missing_values_is_refused_before_any_work():
+    holes = table().with_columns(pl.when(pl.col("v0") > 1).then(None).otherwise(pl.col("v0")).alias("v0"))
+    with pytest.raises(shoal.DataError, match=r"refine needs complete columns.*: v0"):
+        shoal.protect(holes, 4, ["v0", "v1"], refine=True)
