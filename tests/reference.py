@@ -210,3 +210,250 @@ def best_cut(x, order, k):
             parts = (x[order[a:b]] for a, b in itertools.pairwise(bounds))
             best = min(best, sum(np.nansum((part - centroid(part)) ** 2) for part in parts))
     return best
+
+
+def cut(x, order, k):
+    """Groups of the best cut of an order into runs of k to 2k - 1; of equal ones that with the shorter last run."""
+    n, d = len(order), x.shape[1]
+    cost, start = np.full(n + 1, np.inf), np.zeros(n + 1, dtype=int)
+    cost[0] = 0.0
+    for stop in range(k, n + 1):
+        mean, count, squares = [0.0] * d, [0] * d, 0.0
+        for first in range(stop - 1, max(stop - 2 * k, -1), -1):
+            for j in range(d):
+                value = x[order[first], j]
+                if not np.isnan(value):
+                    count[j] += 1
+                    delta = value - mean[j]
+                    mean[j] += delta / count[j]
+                    squares += delta * (value - mean[j])
+            if stop - first >= k and cost[first] + squares < cost[stop]:
+                cost[stop], start[stop] = cost[first] + squares, first
+    labels, stop = np.full(n, -1), n
+    while stop:
+        labels[order[start[stop] : stop]] = stop
+        stop = start[stop]
+    return labels, cost[n]
+
+
+def nearest_point_next(x):
+    left = np.arange(len(x))
+    order = [farthest(x, left, centroid(x))]
+    while len(order) < len(x):
+        left = np.setdiff1d(left, order[-1:])
+        order.append(nearest(x, left, order[-1], 1)[0][0])
+    return np.array(order)
+
+
+def npn_mhm(x, k):
+    return cut(x, nearest_point_next(x), k)[0]
+
+
+def group_path(x, labels, k):
+    """Cut the path through the groups of a heuristic."""
+    order = []
+    for g in nearest_point_next(np.array([centroid(x[labels == g]) for g in range(labels.max() + 1)])):
+        left = np.flatnonzero(labels == g)
+        while len(left):
+            order.append(nearest(x, left, order[-1], 1)[0][0] if order else left[0])
+            left = np.setdiff1d(left, order[-1:])
+    return cut(x, np.array(order), k)[0]
+
+
+def tsp_hm(x, k, near=10, longest=3):
+    """2-opt and Or-opt on a list, looking at records in the order in which their surroundings changed."""
+    n = len(x)
+    tour = nearest_point_next(x).tolist()
+    length = np.sqrt([distances(x, row) for row in x])
+    close = [nearest(x, np.arange(n), row, min(near + 1, n))[0] for row in range(n)]
+    queue = list(tour)
+    while queue and n >= 5:
+        changed = _two_opt(tour, queue[0], length, close) or _or_opt(tour, queue[0], length, close, longest)
+        queue = queue[1:] + [row for row in changed if row not in queue[1:]]
+        queue = list(dict.fromkeys(queue))
+    cuts = [cut(x, np.roll(tour, -turn), k) for turn in range(2 * k - 1)]
+    return min(cuts, key=lambda found: found[1])[0]
+
+
+def _two_opt(tour, a, length, close):
+    n = len(tour)
+    for step in (1, -1):
+        b = tour[(tour.index(a) + step) % n]
+        for c in close[a]:
+            if length[a, c] >= length[a, b]:
+                break
+            e = tour[(tour.index(c) + step) % n]
+            old, new = length[a, b] + length[c, e], length[a, c] + length[b, e]
+            if a in (c, e) or b == c or old - new <= 1e-12 * old:
+                continue
+            first, last = (tour.index(b), tour.index(c))[::step]
+            if 2 * ((last - first) % n + 1) > n:
+                first, last = last + 1, first - 1
+            places = [(first + t) % n for t in range((last - first) % n + 1)]
+            rows = [tour[p] for p in places]
+            for p, row in zip(places, reversed(rows), strict=True):
+                tour[p] = row
+            return a, b, c, e
+    return ()
+
+
+def _or_opt(tour, a, length, close, longest):
+    n = len(tour)
+    for step in (1, -1):
+        for count in range(1, min(longest, n - 3) + 1):
+            run = [tour[(tour.index(a) + step * t) % n] for t in range(count)]
+            z, p = run[-1], tour[(tour.index(a) - step) % n]
+            q = tour[(tour.index(z) + step) % n]
+            freed = length[p, a] + length[z, q]
+            saved = freed - length[p, q]
+            for c in close[a]:
+                if length[a, c] >= saved:
+                    break
+                for side in (step, -step):
+                    e = tour[(tour.index(c) + side) % n]
+                    grown = length[a, c] + length[z, e] - length[c, e]
+                    if c in run or e in run or saved - grown <= 1e-12 * freed:
+                        continue
+                    rest = [row for row in tour if row not in run]
+                    at = rest.index(c) + (side == 1)
+                    tour[:] = rest[:at] + run[::side] + rest[at:]
+                    return p, q, a, z, c, e
+    return ()
+
+
+def mst(x, k, large="diameter"):
+    """Kruskal's tree; an edge goes, longest first, where counting both sides finds at least k."""
+    n = len(x)
+    gaps = np.array([distances(x, row) for row in x])
+    home, tree = list(range(n)), []
+    for length, a, b in sorted((gaps[a, b], a, b) for a, b in itertools.combinations(range(n), 2)):
+        if home[a] != home[b]:
+            home = [home[a] if h == home[b] else h for h in home]
+            tree.append((-length, a, b))
+    for edge in sorted(tree):
+        rest = [other for other in tree if other != edge]
+        if min(len(_side(rest, edge[1])), len(_side(rest, edge[2]))) >= k:
+            tree = rest
+    labels, g = np.full(n, -1), 0
+    for row in range(n):
+        if labels[row] >= 0:
+            continue
+        part = np.array(sorted(_side(tree, row)))
+        within = np.zeros(len(part), dtype=int)
+        if len(part) >= 2 * k and large != "keep":
+            within = {"diameter": dbfs, "centroid": mdav_single}[large](x[part], k)
+        labels[part] = within + g
+        g += within.max() + 1
+    return labels
+
+
+def _side(edges, row):
+    """All rows that edges connect with a row."""
+    found, last = {row}, set()
+    while found != last:
+        last = set(found)
+        for _, a, b in edges:
+            if a in found or b in found:
+                found |= {a, b}
+    return found
+
+
+def k_ward(x, k):
+    if len(x) < 2 * k:
+        return np.zeros(len(x), dtype=int)
+    gaps = np.array([distances(x, row) for row in x])
+    ends = np.unravel_index(np.argmax(gaps), gaps.shape)
+    left, groups = np.arange(len(x)), []
+    for end in ends:
+        groups.append(nearest(x, left, end, k)[0].tolist())
+        left = np.setdiff1d(left, groups[-1])
+    groups = [[row] for row in left] + groups
+    while min(map(len, groups)) < k:
+        pairs = [
+            (_union_cost(x[a], x[b]), i, j)
+            for i, a in enumerate(groups)
+            for j, b in enumerate(groups)
+            if i != j and len(a) < k
+        ]
+        _, i, j = min(pairs)
+        union = groups[i] + groups[j]
+        groups = [group for t, group in enumerate(groups) if t not in (i, j)] + [union]
+    labels, g = np.empty(len(x), dtype=int), 0
+    for rows in map(np.sort, groups):
+        labels[rows] = k_ward(x[rows], k) + g
+        g = labels[rows].max() + 1
+    return labels
+
+
+def _union_cost(a, b):
+    """What the union of two groups adds to the sum of squares, rounded so that equal choices are equal."""
+    d = a.shape[1]
+    count_a, count_b = (~np.isnan(a)).sum(axis=0), (~np.isnan(b)).sum(axis=0)
+    both = (count_a > 0) & (count_b > 0)
+    if not both.any():
+        return 2.0 * d * len(a) * len(b) / (len(a) + len(b))
+    weight = count_a[both] * count_b[both] / (count_a[both] + count_b[both])
+    gap = centroid(a)[both] - centroid(b)[both]
+    return float(f"{(weight * gap**2).sum() * d / both.sum():.12g}")
+
+
+class Draws:
+    """Splitmix64 with Python's whole numbers."""
+
+    def __init__(self, seed):
+        self.state = seed
+
+    def below(self, n):
+        mask = 2**64 - 1
+        self.state = (self.state + 0x9E3779B97F4A7C15) & mask
+        z = self.state
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
+        z ^= z >> 31
+        return ((z >> 32) * n) >> 32
+
+
+def two_step_ga(x, k, part=5, population=20, generations=200, seed=0):
+    labels = mdav(x, k)
+    centroids = np.array([centroid(x[labels == g]) for g in range(labels.max() + 1)])
+    together = mdav(centroids, part) if len(centroids) >= part else np.zeros(len(centroids), dtype=int)
+    draws, found = Draws(seed), np.empty(len(x), dtype=int)
+    for p in range(together.max() + 1):
+        rows = np.array([row for g in np.flatnonzero(together == p) for row in np.flatnonzero(labels == g)])
+        start = np.unique(labels[rows], return_inverse=True)[1]
+        found[rows] = _evolve(x[rows], start, k, population, generations, draws) + len(x) * p
+    return found
+
+
+def _evolve(x, start, k, population, generations, draws):
+    groups = start.max() + 1
+
+    def child(genes, otherwise):
+        for _ in range(1 + draws.below(3)):
+            a = draws.below(len(x))
+            if draws.below(2) == 0:
+                b = draws.below(len(x))
+                genes[a], genes[b] = genes[b], genes[a]
+            else:
+                genes[a] = draws.below(groups)
+        large = [g for g in range(groups) if (genes == g).sum() >= k]
+        if not large:
+            return otherwise.copy()
+        centroids = np.array([centroid(x[genes == g]) for g in large])
+        for row in np.flatnonzero(~np.isin(genes, large)):
+            genes[row] = large[np.argmin(distances(centroids, x[row]))]
+        return genes
+
+    def parent():
+        a, b = sorted((draws.below(population), draws.below(population)))
+        return b if squares[b] < squares[a] else a
+
+    now = [start] + [child(start.copy(), start) for _ in range(population - 1)]
+    squares = [sse(x, genes) for genes in now]
+    for _ in range(generations):
+        then = [now[int(np.argmin(squares))]]
+        while len(then) < population:
+            a, b, place = parent(), parent(), draws.below(len(x))
+            then.append(child(np.concatenate([now[a][:place], now[b][place:]]), now[a]))
+        now, squares = then, [sse(x, genes) for genes in then]
+    return now[int(np.argmin(squares))]

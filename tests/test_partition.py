@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 import reference
 from shoal.encode import Records
+from shoal.kernels.spanning_tree import spanning_tree
 from shoal.partition import METHODS
 from shoal.partition.method import new_watch
+from shoal.partition.tsp import short_tour
 
 SLOW = {
     "mdav": reference.mdav,
@@ -21,9 +23,21 @@ SLOW = {
     "hdf": lambda x, k: reference.density_first(x, k, -1.0),
     "dbfs": reference.dbfs,
     "tfrp": reference.tfrp,
+    "npn-mhm": reference.npn_mhm,
+    "md-mhm": lambda x, k: reference.group_path(x, reference.dbfs(x, k), k),
+    "mdav-mhm": lambda x, k: reference.group_path(x, reference.mdav(x, k), k),
+    "cbfs-mhm": lambda x, k: reference.group_path(x, reference.mdav_single(x, k), k),
+    "tsp-hm": reference.tsp_hm,
+    "mst": reference.mst,
+    "k-ward": reference.k_ward,
+    "two-step-ga": reference.two_step_ga,
 }
 VARIANTS = [
-    *[(name, {}) for name in SLOW],
+    *[(name, {}) for name in SLOW if name != "two-step-ga"],
+    ("mst", {"large": "centroid"}),
+    ("mst", {"large": "keep"}),
+    ("two-step-ga", {"population": 6, "generations": 25}),
+    ("two-step-ga", {"part": 2, "population": 4, "generations": 25, "seed": 9}),
     ("v-mdav", {"gamma": 1.1}),
     ("iv-mdav", {"gamma": 0.9, "cap": True}),
     ("iv-mdav", {"gamma": 0.9, "candidates": 3}),
@@ -114,3 +128,54 @@ def test_progress_counts_the_records_that_have_a_group():
         watch = new_watch()
         METHODS[name].function(records_of(x), 3, watch)
         assert 60 < watch[0] <= 90, name
+
+
+@given(seed=st.integers(0, 10_000), k=st.integers(2, 5), tied=st.booleans())
+def test_methods_that_start_from_a_heuristic_never_lose_more_than_it(seed, k, tied):
+    x = draw("grid" if tied else "normal", 45, 2, seed)
+    for better, heuristic in (
+        ("md-mhm", "dbfs"),
+        ("mdav-mhm", "mdav"),
+        ("cbfs-mhm", "mdav-single"),
+        ("two-step-ga", "mdav"),
+    ):
+        options = {"generations": 5} if better == "two-step-ga" else {}
+        assert (
+            reference.sse(x, partition(better, x, k, **options)) <= reference.sse(x, partition(heuristic, x, k)) + 1e-9
+        )
+
+
+@given(seed=st.integers(0, 10_000), n=st.integers(5, 60), kind=st.sampled_from(["normal", "grid", "missing"]))
+def test_the_tour_visits_every_record_once_and_is_no_longer_than_nearest_point_next(seed, n, kind):
+    x = draw(kind, n, 2, seed)
+    tour = short_tour(records_of(x), new_watch())
+    assert sorted(tour.tolist()) == list(range(n))
+    length = np.sqrt([reference.distances(x, row) for row in x])
+    start = reference.nearest_point_next(x)
+    assert length[tour, np.roll(tour, 1)].sum() <= length[start, np.roll(start, 1)].sum() + 1e-9
+
+
+@pytest.mark.parametrize("kind", ["normal", "grid", "clusters", "rounded"])
+def test_the_spanning_tree_of_many_records_is_that_of_few(kind, monkeypatch):
+    x = np.round(draw("normal", 6000, 3, 1), 1) if kind == "rounded" else draw(kind, 6000, 3, 1)
+    found = [spanning_tree(x, None, new_watch())]
+    monkeypatch.setattr("shoal.kernels.spanning_tree.worth_indexing", lambda n: False)
+    found.append(spanning_tree(x, None, new_watch()))
+    trees = [sorted(zip(map(tuple, edges.tolist()), lengths.tolist(), strict=True)) for edges, lengths in found]
+    assert trees[0] == trees[1]
+
+
+@pytest.mark.parametrize("kind", ["normal", "clusters", "grid"])
+def test_k_ward_finds_the_same_groups_with_and_without_leaves(kind, monkeypatch):
+    x = draw(kind, 900, 3, 4)
+    found = [partition("k-ward", x, 4)]
+    monkeypatch.setitem(METHODS["k-ward"].function.__globals__, "_FEW", 10_000)
+    found.append(partition("k-ward", x, 4))
+    assert np.array_equal(*found)
+
+
+def test_the_genetic_algorithm_depends_on_the_seed_and_on_nothing_else():
+    x = draw("normal", 80, 3, 1)
+    groups = [partition("two-step-ga", x, 3, seed=seed) for seed in (0, 0, 1)]
+    assert np.array_equal(groups[0], groups[1])
+    assert not same_groups(groups[0], groups[2])

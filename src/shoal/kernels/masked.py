@@ -72,7 +72,7 @@ def open_masked_pool(values: Floats, observed: Flags) -> MaskedPool:
 
 
 @kernel
-def _masked_distance(a: Floats, has_a: Flags, b: Floats, has_b: Flags) -> float:
+def masked_distance(a: Floats, has_a: Flags, b: Floats, has_b: Flags) -> float:
     """Squared distance of two records over the columns that both have, scaled to all columns."""
     total, common = 0.0, 0
     d = a.shape[0]
@@ -89,7 +89,7 @@ def _masked_distance(a: Floats, has_a: Flags, b: Floats, has_b: Flags) -> float:
 @kernel
 def distance(pool: MaskedPool, a: int, b: int) -> float:
     """Squared distance of two records."""
-    return _masked_distance(pool.values[a], pool.observed[a], pool.values[b], pool.observed[b])
+    return masked_distance(pool.values[a], pool.observed[a], pool.values[b], pool.observed[b])
 
 
 @kernel
@@ -98,7 +98,7 @@ def _farthest_from_point(pool: MaskedPool, point: Floats, has: Flags) -> int:
     best, best_row = -1.0, -1
     for a in range(pool.size[0]):
         row = pool.rows[a]
-        s = _masked_distance(pool.values[row], pool.observed[row], point, has)
+        s = masked_distance(pool.values[row], pool.observed[row], point, has)
         if s > best or (s == best and row < best_row):
             best, best_row = s, row
     return best_row

@@ -10,9 +10,14 @@ from shoal.errors import PlanError, did_you_mean
 from shoal.partition.dbfs import dbfs
 from shoal.partition.density import hdf, ldf
 from shoal.partition.iv_mdav import iv_mdav
+from shoal.partition.k_ward import k_ward
 from shoal.partition.mdav import mdav, mdav_single
 from shoal.partition.method import Method, Option
+from shoal.partition.mst import mst
+from shoal.partition.paths import cbfs_mhm, md_mhm, mdav_mhm, npn_mhm
 from shoal.partition.tfrp import tfrp
+from shoal.partition.tsp import tsp_hm
+from shoal.partition.two_step_ga import two_step_ga
 from shoal.partition.univariate import individual_ranking, univariate
 from shoal.partition.v_mdav import v_mdav
 
@@ -128,6 +133,77 @@ METHODS: dict[str, Method] = {
             source="Chang, Li & Huang 2007",
             cost="O(d n^2 / k)",
             options=(Option("dissolve", "second phase: dissolve groups where that lowers the loss", True, bool),),
+        ),
+        Method(
+            "npn-mhm",
+            npn_mhm,
+            doc="The optimal cut of a path that always goes to the nearest record not yet visited.",
+            source="Domingo-Ferrer et al. 2006",
+            cost="O(d n^2)",
+        ),
+        Method(
+            "md-mhm",
+            md_mhm,
+            doc="The optimal cut of a path through the groups of dbfs (maximum distance).",
+            source="Domingo-Ferrer et al. 2006",
+            cost="O(d n^2 / k) in practice",
+        ),
+        Method(
+            "mdav-mhm",
+            mdav_mhm,
+            doc="The optimal cut of a path through the groups of mdav.",
+            source="Domingo-Ferrer et al. 2006",
+            cost="O(d n^2 / k)",
+        ),
+        Method(
+            "cbfs-mhm",
+            cbfs_mhm,
+            doc="The optimal cut of a path through the groups of mdav-single (centroid-based fixed size).",
+            source="Domingo-Ferrer et al. 2006",
+            cost="O(d n^2 / k)",
+        ),
+        Method(
+            "tsp-hm",
+            tsp_hm,
+            doc="The optimal cut of a short closed tour through all records.",
+            source="Heaton & Mukherjee 2011",
+            cost="O(d n^2)",
+        ),
+        Method(
+            "mst",
+            mst,
+            doc="The minimum spanning tree, cut at its longest edges; parts that remain large are cut by a heuristic.",
+            source="Laszlo & Mukherjee 2005",
+            cost="O(d n^2)",
+            options=(
+                Option(
+                    "large",
+                    "parts of 2k records or more: cut by dbfs (M-d), by mdav-single (M-c), or kept",
+                    "diameter",
+                    str,
+                    choices=("diameter", "centroid", "keep"),
+                ),
+            ),
+        ),
+        Method(
+            "k-ward",
+            k_ward,
+            doc="Ward's hierarchical clustering until every group has k, again within groups of 2k or more.",
+            source="Domingo-Ferrer & Mateo-Sanz 2002",
+            cost="O(d n^2)",
+        ),
+        Method(
+            "two-step-ga",
+            two_step_ga,
+            doc="MDAV, then a genetic algorithm within parts of several groups; depends on the seed.",
+            source="Martinez-Balleste et al. 2007",
+            cost="O(d n^2 / k + p g d n) for p chromosomes and g generations",
+            options=(
+                Option("part", "groups of MDAV in a part that the genetic algorithm sees", 5, int, least=2),
+                Option("population", "chromosomes of a generation", 20, int, least=2),
+                Option("generations", "generations of each part", 200, int, least=1),
+            ),
+            seeded=True,
         ),
         Method(
             "univariate",

@@ -21,7 +21,7 @@ import numpy as np
 from shoal.arrays import Floats, Ints
 from shoal.encode import Records
 from shoal.kernels.compiling import kernel
-from shoal.kernels.pool import Pool, distance, farthest, open_pool, take_group, take_rest
+from shoal.kernels.pool import Pool, distance, farthest, open_pool, take_group
 from shoal.kernels.selection import open_tournament, set_score, winner
 from shoal.partition.leftovers import join_nearest_group
 from shoal.partition.method import DONE, STOP
@@ -29,17 +29,25 @@ from shoal.partition.method import DONE, STOP
 
 def dbfs(records: Records, k: int, watch: Ints) -> Ints:
     """Partition records with DBFS."""
-    labels = np.full(len(records), -1)
-    _dbfs(
-        open_pool(records.values, records.observed),
-        k,
-        _first_bounds(records),
-        open_tournament(len(records)),
-        np.full(len(records), -1),
-        watch,
-        labels,
-    )
+    labels = _take_pairs(records, k, len(records), watch)
+    left = labels < 0
+    if left.sum() >= k:
+        labels[left] = labels.max() + 1
     return join_nearest_group(records, labels)
+
+
+def extreme_groups(records: Records, k: int, watch: Ints) -> Ints:
+    """Return the first two groups of DBFS only, numbered 0 and 1; all other records are labelled -1."""
+    return _take_pairs(records, k, 1, watch)
+
+
+def _take_pairs(records: Records, k: int, rounds: int, watch: Ints) -> Ints:
+    """Label the records of the groups of some rounds; the others are labelled -1."""
+    labels = np.full(len(records), -1)
+    pool = open_pool(records.values, records.observed)
+    tournament, partner = open_tournament(len(records)), np.full(len(records), -1)
+    _take_rounds(pool, k, rounds, _first_bounds(records), tournament, partner, watch, labels)
+    return labels
 
 
 def _first_bounds(records: Records) -> Floats:
@@ -56,13 +64,15 @@ def _first_bounds(records: Records) -> Floats:
 
 
 @kernel
-def _dbfs(pool: Pool, k: int, bounds: Floats, tournament: Floats, partner: Ints, watch: Ints, labels: Ints) -> None:
+def _take_rounds(
+    pool: Pool, k: int, rounds: int, bounds: Floats, tournament: Floats, partner: Ints, watch: Ints, labels: Ints
+) -> None:
     """Label the records of a pool; ``partner`` (n,) is the farthest record of each, -1 while it is not known."""
     rows, distances = np.empty(k, np.int64), np.empty(k)
     for row in range(labels.shape[0]):
         set_score(tournament, row, bounds[row])
     label = 0
-    while pool.size[0] >= 2 * k and watch[STOP] == 0:
+    while pool.size[0] >= 2 * k and label < 2 * rounds and watch[STOP] == 0:
         r = winner(tournament)
         while partner[r] < 0 or labels[partner[r]] >= 0:
             partner[r] = farthest(pool, r)
@@ -75,5 +85,3 @@ def _dbfs(pool: Pool, k: int, bounds: Floats, tournament: Floats, partner: Ints,
                 set_score(tournament, rows[t], -np.inf)
             label += 1
         watch[DONE] = label * k
-    if pool.size[0] >= k:
-        take_rest(label, labels)

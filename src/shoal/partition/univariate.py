@@ -65,19 +65,24 @@ def _cut_column(records: Records, k: int, optimal: bool) -> Ints:
 
 def optimal_along(records: Records, order: Ints, k: int) -> Ints:
     """Cut an order of the records into consecutive groups of k to 2k - 1 with the least sum of squares."""
+    return cut_along(records, order, k)[0]
+
+
+def cut_along(records: Records, order: Ints, k: int) -> tuple[Ints, float]:
+    """Return the groups of the optimal cut of an order, and their sum of squares."""
     n = len(records)
     values = np.ascontiguousarray(records.values[order])
     if records.observed is None:
         observed = np.ones((0, 0), dtype=np.bool_)
     else:
         observed = np.ascontiguousarray(records.observed[order])
-    start = _shortest_path(values, observed, k)
+    start, squares = _shortest_path(values, observed, k)
     labels = np.empty(n, dtype=np.int64)
     stop, label = n, 0
     while stop > 0:
         labels[order[start[stop] : stop]] = label
         stop, label = int(start[stop]), label + 1
-    return labels
+    return labels, squares
 
 
 def _projection(records: Records, by: str) -> Floats:
@@ -95,8 +100,8 @@ def _projection(records: Records, by: str) -> Floats:
 
 
 @kernel
-def _shortest_path(values: Floats, observed: Flags, k: int) -> Ints:
-    """Where the last group of the best partition of the first i records starts, for each i.
+def _shortest_path(values: Floats, observed: Flags, k: int) -> tuple[Ints, float]:
+    """Where the last group of the best partition of the first i records starts, for each i; its sum of squares for all.
 
     ``values`` is (n, d) in order, ``observed`` (n, d), or (0, 0) where nothing is missing. The sum of squares
     of the groups that end at a record grows member by member, backwards, by Welford's update: no differences of
@@ -121,4 +126,4 @@ def _shortest_path(values: Floats, observed: Flags, k: int) -> Ints:
             if stop - first >= k and cost[first] + squares < cost[stop]:
                 cost[stop] = cost[first] + squares
                 start[stop] = first
-    return start
+    return start, float(cost[n])
