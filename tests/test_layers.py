@@ -22,7 +22,7 @@ LAYERS = [
 THIRD_PARTY = {
     0: {"numpy", "pydantic", "yaml"},
     1: {"numpy", "numba"},
-    2: {"numpy"},
+    2: {"numpy", "scipy"},
     3: {"numpy"},
     4: {"numpy", "narwhals", "polars", "pandas", "pyarrow", "pyreadstat", "yaml"},
     5: {"numpy", "rich", "narwhals"},

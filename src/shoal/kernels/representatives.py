@@ -69,24 +69,26 @@ def representatives(
                     w[m] = weights[row]
                 m += 1
         counts[g] = m
-        if m == 0:
-            continue
-        if how == MEAN:
-            chosen[g] = _mean(x[:m], w[:m])
-            continue
-        if how == GEOMETRIC:
-            chosen[g] = _geometric_mean(x[:m], w[:m], lift[g])
-            continue
-        by_value = np.argsort(x[:m], kind="mergesort")
-        xs, ws = x[:m][by_value], w[:m][by_value]
-        if how == MEDIAN:
-            chosen[g] = _median(xs, ws)
-        elif how == TRIMMED:
-            drop = (m + 9) // 10 if m >= 3 else 0
-            chosen[g] = _mean(xs[drop : m - drop], ws[drop : m - drop])
-        else:
-            chosen[g] = _mode(xs, ws)
+        if m > 0:
+            chosen[g] = representative(x[:m], w[:m], how, lift[g] if how == GEOMETRIC else 0.0)
     return chosen, counts
+
+
+@kernel
+def representative(x: Floats, w: Floats, how: int, lift: float) -> float:
+    """Value that stands for the values ``x`` with the weights ``w``."""
+    if how == MEAN:
+        return _mean(x, w)
+    if how == GEOMETRIC:
+        return _geometric_mean(x, w, lift)
+    by_value = np.argsort(x, kind="mergesort")
+    xs, ws = x[by_value], w[by_value]
+    if how == MEDIAN:
+        return _median(xs, ws)
+    if how == TRIMMED:
+        drop = (len(x) + 9) // 10 if len(x) >= 3 else 0
+        return _mean(xs[drop : len(x) - drop], ws[drop : len(x) - drop])
+    return _mode(xs, ws)
 
 
 @kernel

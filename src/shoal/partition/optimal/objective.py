@@ -1,0 +1,113 @@
+"""What a group costs: the squared error of the values that will be released for it.
+
+For complete records released as means this is the sum of squares about the centroid, which changes by a formula when
+a record comes or goes. Everything else is taken from the released value itself, column by column: weighted means,
+medians and other aggregators, and missing values. A column with some but fewer than k observed values is suppressed,
+which costs as much as the mean of the whole table, 0 on scaled values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from shoal.arrays import Flags, Floats, Ints
+from shoal.kernels.compiling import kernel
+from shoal.kernels.representatives import representative
+
+
+class Released(NamedTuple):
+    """How values are released, where that is not by the mean of complete records.
+
+    ``observed`` (n, d), ``weights`` (n,), ``how`` (d,) from ``kernels.representatives``, and ``lift`` (d,): what to add
+    to scaled values to make them proportional to the values themselves, for geometric means.
+    """
+
+    observed: Flags
+    weights: Floats
+    how: Ints
+    lift: Floats
+
+
+Objective: TypeAlias = Released | None  # None: means of complete records
+
+
+def take(objective: Objective, rows: Ints) -> Objective:
+    """Return the objective for some of the records."""
+    if objective is None:
+        return None
+    return objective._replace(
+        observed=np.ascontiguousarray(objective.observed[rows]), weights=np.ascontiguousarray(objective.weights[rows])
+    )
+
+
+@kernel
+def released_error(
+    values: Floats, observed: Flags, weights: Floats, how: Ints, lift: Floats, rows: Ints, k: int
+) -> float:
+    """Squared error of a group with these rows."""
+    total = 0.0
+    x, w = np.empty(len(rows)), np.empty(len(rows))
+    for j in range(values.shape[1]):
+        m = 0
+        squares = 0.0
+        for row in rows:
+            if observed[row, j]:
+                x[m] = values[row, j]
+                w[m] = weights[row]
+                squares += x[m] * x[m]
+                m += 1
+        if m < k:
+            total += squares
+            continue
+        centre = representative(x[:m], w[:m], how[j], lift[j])
+        for t in range(m):
+            total += (x[t] - centre) ** 2
+    return total
+
+
+@kernel
+def centroid_error(values: Floats, rows: Ints) -> float:
+    """Sum of squares of rows about their centroid."""
+    total = 0.0
+    for j in range(values.shape[1]):
+        above = 0.0
+        for row in rows:
+            above += values[row, j] - values[rows[0], j]
+        centre = values[rows[0], j] + above / len(rows)
+        for row in rows:
+            total += (values[row, j] - centre) ** 2
+    return total
+
+
+@kernel
+def group_error(values: Floats, objective: Objective, rows: Ints, k: int) -> float:
+    """What a group with these rows costs."""
+    if objective is None:
+        return centroid_error(values, rows)
+    return released_error(values, objective.observed, objective.weights, objective.how, objective.lift, rows, k)
+
+
+@kernel
+def errors_of_groups(values: Floats, objective: Objective, order: Ints, starts: Ints, k: int) -> Floats:
+    """What each group costs; rows by group as in ``group_rows``."""
+    errors = np.empty(len(starts) - 1)
+    for g in range(len(errors)):
+        errors[g] = group_error(values, objective, order[starts[g] : starts[g + 1]], k)
+    return errors
+
+
+def released_as(
+    observed: Flags | None, shape: tuple[int, int], weights: Floats | None, how: Sequence[int], lift: Sequence[float]
+) -> Objective:
+    """Return the objective of a release: None where nothing is missing and all is released as plain means."""
+    if observed is None and weights is None and not any(how):
+        return None
+    return Released(
+        np.ones(shape, dtype=np.bool_) if observed is None else observed,
+        np.ones(shape[0]) if weights is None else weights,
+        np.array(how, dtype=np.int64),
+        np.array(lift, dtype=np.float64),
+    )

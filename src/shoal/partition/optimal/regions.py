@@ -1,0 +1,44 @@
+"""Regions: neighbouring groups that are searched together, small enough for the fast memory of a core.
+
+Regions are cut anew in every cycle, at random places, so that no group stays at a face for long.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.arrays import Floats, Ints
+from shoal.kernels.representatives import group_rows
+
+_LARGEST = 6000  # records of a table that is searched as a whole
+_USUAL = 2000  # records of a region of a larger one
+
+
+def searched_whole(records: int) -> bool:
+    """Whether a table is small enough to be searched as a whole, with every part of the method."""
+    return records <= _LARGEST
+
+
+def cut_regions(values: Floats, groups: Ints, cells: Ints, rng: np.random.Generator) -> list[Ints]:
+    """Return the rows of each region: whole groups of one cell, as near to each other as the cuts leave them."""
+    order, starts = group_rows(groups)
+    sizes = np.diff(starts)
+    centroids = np.add.reduceat(values[order], starts[:-1], axis=0) / sizes[:, None]
+    cell_of_group = cells[order[starts[:-1]]]
+    most = _LARGEST if searched_whole(len(values)) else _USUAL
+    regions = []
+    for cell in np.unique(cell_of_group):
+        waiting = [np.flatnonzero(cell_of_group == cell)]
+        while waiting:
+            part = waiting.pop()
+            records = int(sizes[part].sum())
+            if records <= most or len(part) == 1:
+                regions.append(np.sort(np.concatenate([order[starts[g] : starts[g + 1]] for g in part])))
+                continue
+            # a random direction among those in which the part is spread out, cut near the middle
+            spread = centroids[part].std(axis=0)
+            along = centroids[part] @ (spread * rng.normal(size=values.shape[1]))
+            by_place = part[np.argsort(along, kind="stable")]
+            cut = int(np.clip(rng.uniform(0.4, 0.6) * len(part), 1, len(part) - 1))
+            waiting += [by_place[:cut], by_place[cut:]]
+    return regions

@@ -1,0 +1,320 @@
+"""The search: cycles of annealing, each twice as long as the one before, and what was found kept part by part.
+
+A cycle cuts the groups into regions, anneals each, and takes every independent part that got better. Small tables are
+annealed twice in a cycle, once from far above the temperature at which groups form and once from the best groups so
+far, and the groups seen on the way are combined. The best partition is never lost, so the search can stop at any time.
+
+The cycles are a function of the number of steps alone: 10 proposals for each record, then 20, 40, ...; the last one
+takes what remains, which is at least as much as the doubling asks for and less than three times that. A search that is
+stopped by the clock makes its last cycle as long as the time allows, and one that is interrupted forgets the cycle that
+it was in. Either way it has done what a search with that number of steps does, to the bit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from shoal.arrays import Flags, Floats, Ints
+from shoal.kernels.compiling import kernel
+from shoal.kernels.draws import open_stream
+from shoal.kernels.pool import Pool, nearest, open_pool
+from shoal.kernels.representatives import group_rows
+from shoal.partition.method import DONE, STOP, new_watch
+from shoal.partition.optimal.annealing import anneal
+from shoal.partition.optimal.combine import Columns, add_columns, combine, no_columns
+from shoal.partition.optimal.crossover import better_parts
+from shoal.partition.optimal.objective import Objective, errors_of_groups, take
+from shoal.partition.optimal.regions import cut_regions, searched_whole
+from shoal.partition.optimal.start import start
+
+_FIRST = 10  # proposals for each record in the first cycle
+_NEIGHBOURS = 30
+_MOMENTS = 8  # at which the groups of a cycle are kept for combining
+_LONG = 300  # proposals a record from which a cycle starts far above the temperature at which groups form
+_COMBINED = 600  # proposals a record from which it pays to combine
+_TICK = 0.05
+_USED = 0.92  # part of the time left that is planned for; the rest is for combining and for what comes after
+
+Tell = Callable[[float, float], None]  # part done, cost
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is searched: scaled records, which of their values there are, cells that groups may not cross, the cost."""
+
+    values: Floats
+    observed: Flags | None
+    cells: Ints
+    objective: Objective
+    k: int
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def cost(self, groups: Ints) -> float:
+        """Return what a partition costs."""
+        return float(errors_of_groups(self.values, self.objective, *group_rows(groups), self.k).sum())
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search found: groups, their cost, proposals made, and whether it was interrupted."""
+
+    groups: Ints
+    cost: float
+    steps: int
+    interrupted: bool
+
+
+class _Pace:
+    """How long cycles take, for a search that ends by the clock."""
+
+    def __init__(self, until: float | None) -> None:
+        self.until = until
+        self._seconds = 0.0  # of annealing, for each proposal a record
+        self._combining = 0.5  # a guess, until it is measured
+
+    def measured(self, passes: int, annealing: float, combining: float) -> None:
+        self._seconds = annealing / passes
+        if passes >= _COMBINED:
+            self._combining = combining
+
+    def passes_left(self) -> float:
+        """Return how many proposals a record there is time for; without end before anything was measured."""
+        assert self.until is not None
+        seconds = self.until - time.monotonic() - 2.0 * self._combining
+        return _USED * seconds / self._seconds if self._seconds else np.inf
+
+
+def usual_steps(problem: Problem) -> int:
+    """Return the number of proposals that suits the size: a second or so, and at least 100 for each record.
+
+    >>> usual_steps(Problem(np.zeros((1000, 2)), None, np.zeros(1000, dtype=np.int64), None, 3))
+    5000000
+    """
+    share = 1.0 if problem.objective is None else 0.1  # the cost of a proposal that is not by formula is tenfold
+    return int(len(problem) * np.clip(5e6 * share / len(problem), 100 * share, 5000 * share))
+
+
+def search(
+    problem: Problem, seed: int, steps: int | None, until: float | None, threads: int, tell: Tell | None = None
+) -> Found:
+    """Search for groups of the least cost, for a number of steps or until a moment of the monotonic clock."""
+    n = len(problem)
+    groups = _start(problem)
+    cost = problem.cost(groups)
+    columns = no_columns()
+    passes = None if steps is None else max(1, steps // n)
+    done, length, cycle, interrupted = 0, _FIRST, 0, False
+    neighbours = _neighbours_of_cells(problem) if searched_whole(n) else {}
+    pace = _Pace(until)
+    while cost > 0.0:
+        left = float(passes - done) if passes is not None else pace.passes_left()
+        if left < (1 if passes is not None else length):
+            break
+        last = left < 3 * length
+        this = int(left) if last else length
+        progress = None
+        if tell:
+            whole = passes or (done + left if np.isfinite(left) else 0)
+            progress = partial(_tell_part, tell, done, this, whole, cost)
+        try:
+            result = _cycle(problem, groups, columns, this, (seed, cycle), threads, neighbours, pace, progress)
+        except KeyboardInterrupt:
+            result, interrupted = None, True
+        if result is None:
+            break
+        groups, columns = result
+        cost = problem.cost(groups)
+        done, length, cycle = done + this, 2 * length, cycle + 1
+        if last:
+            break
+    return Found(groups, cost, done * n, interrupted)
+
+
+def _tell_part(tell: Tell, done: int, this: int, whole: float, cost: float, part: float) -> None:
+    tell((done + part * this) / whole if whole else 0.0, cost)
+
+
+def _start(problem: Problem) -> Ints:
+    groups = np.empty(len(problem), dtype=np.int64)
+    first = 0
+    for cell in np.unique(problem.cells):
+        rows = np.flatnonzero(problem.cells == cell)
+        part = _part(problem, rows)
+        groups[rows] = start(part.values, part.observed, part.objective, part.k) + first
+        first = int(groups[rows].max()) + 1
+    return groups
+
+
+def _part(problem: Problem, rows: Ints) -> Problem:
+    """Return the problem of some of the rows."""
+    return Problem(
+        np.ascontiguousarray(problem.values[rows]),
+        None if problem.observed is None else np.ascontiguousarray(problem.observed[rows]),
+        problem.cells[rows],
+        take(problem.objective, rows),
+        problem.k,
+    )
+
+
+def _cycle(
+    problem: Problem,
+    groups: Ints,
+    columns: Columns,
+    passes: int,
+    seeds: tuple[int, int],
+    threads: int,
+    neighbours: dict[int, Neighbours],
+    pace: _Pace,
+    progress: Callable[[float], None] | None,
+) -> tuple[Ints, Columns] | None:
+    """Anneal all regions once, and combine; None where time ran out."""
+    rng = np.random.default_rng([*seeds, 1])
+    regions = cut_regions(problem.values, groups, problem.cells, rng)
+    whole = searched_whole(len(problem))
+    tries = 2 if whole else 1
+    watch = new_watch()
+    tasks = [
+        partial(_improve, problem, groups, rows, neighbours.get(int(rows[0])), passes, i, (*seeds, number, i), watch)
+        for number, rows in enumerate(regions)
+        for i in range(tries)
+    ]
+    began = time.monotonic()
+    results = _run(tasks, watch, threads, pace.until, progress, len(problem) * tries * passes)
+    if results is None:
+        return None
+    annealed = time.monotonic()
+    groups = groups.copy()
+    for i in range(tries):
+        tried = np.empty_like(groups)
+        first = 0
+        for rows, (labels, _) in zip(regions, results[i::tries], strict=True):
+            tried[rows] = labels + first
+            first = int(tried[rows].max()) + 1
+        groups = better_parts(problem.values, problem.objective, groups, tried, problem.k)
+    if whole and passes >= _COMBINED:
+        seen = []
+        for i in range(tries):
+            for moment in range(_MOMENTS):
+                partition = np.empty_like(groups)
+                first = 0
+                for rows, (_, moments) in zip(regions, results[i::tries], strict=True):
+                    partition[rows] = moments[moment] + first
+                    first = int(partition[rows].max()) + 1
+                seen.append(np.unique(partition, return_inverse=True)[1].astype(np.int64))
+        columns = add_columns(columns, problem.values, problem.objective, [*seen, groups], problem.k)
+        groups = combine(columns, problem.values, problem.objective, groups, problem.cells, problem.k, rng)
+    pace.measured(passes, annealed - began, time.monotonic() - annealed)
+    return groups, columns
+
+
+Neighbours = tuple[Ints, Floats]  # rows near each row, and the squared distance to the k-th of them
+Improved = tuple[Ints, Ints]  # groups of a region, and those at moments on the way
+
+
+def _improve(
+    problem: Problem,
+    groups: Ints,
+    rows: Ints,
+    neighbours: Neighbours | None,
+    passes: int,
+    which: int,
+    seeds: tuple[int, ...],
+    watch: Ints,
+) -> Improved:
+    """Anneal one region; the second try of a long cycle starts from the groups as they are."""
+    part = _part(problem, rows)
+    labels = np.unique(groups[rows], return_inverse=True)[1].astype(np.int64)
+    moments = np.tile(labels, (_MOMENTS if searched_whole(len(problem)) else 0, 1))
+    order, starts = group_rows(labels)
+    errors = errors_of_groups(part.values, part.objective, order, starts, part.k)
+    if len(errors) < 2 or errors.sum() == 0.0:
+        return labels, moments
+    mean = errors.sum() / len(rows)
+    usual = float(np.median(errors / np.diff(starts)))
+    hot = mean if passes < _LONG or which == 1 else max(10.0 * mean, float(errors.max()) / 3.0)
+    cold = 0.01 * min(mean, usual) if usual > 0.0 else 1e-4 * mean
+    if neighbours is None:
+        neighbours = _neighbours(part)
+    anneal(
+        part.values,
+        part.objective,
+        labels,
+        *neighbours,
+        part.k,
+        passes * len(rows),
+        hot,
+        cold,
+        open_stream(int(np.random.SeedSequence(seeds).generate_state(1, np.uint64)[0])),
+        watch,
+        moments,
+    )
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64), moments
+
+
+def _run(
+    tasks: Sequence[Callable[[], Improved]],
+    watch: Ints,
+    threads: int,
+    until: float | None,
+    progress: Callable[[float], None] | None,
+    steps: int,
+) -> list[Improved] | None:
+    """Run tasks on threads; None where the time is over before they are."""
+    with ThreadPoolExecutor(min(threads, len(tasks)), thread_name_prefix="shoal-search") as pool:
+        futures: list[Future[Improved]] = [pool.submit(task) for task in tasks]
+        try:
+            waiting = set(futures)
+            while waiting:
+                _, waiting = wait(waiting, _TICK)
+                if progress:
+                    progress(min(1.0, float(watch[DONE]) / steps))
+                if until is not None and time.monotonic() > until:
+                    _stop(watch, futures)
+                    return None
+        except BaseException:
+            _stop(watch, futures)
+            raise
+        return [future.result() for future in futures]
+
+
+def _stop(watch: Ints, futures: list[Future[Improved]]) -> None:
+    watch[STOP] = 1
+    for future in futures:
+        future.cancel()
+
+
+def _neighbours(part: Problem) -> Neighbours:
+    """Return the rows nearest to each row, and the squared distance to the k-th of them."""
+    neighbours = np.empty((len(part), min(_NEIGHBOURS, len(part) - 1)), dtype=np.int64)
+    scales = np.empty(len(part))
+    _find_neighbours(open_pool(part.values, part.observed), neighbours, scales, min(part.k, neighbours.shape[1]))
+    return neighbours, scales
+
+
+def _neighbours_of_cells(problem: Problem) -> dict[int, Neighbours]:
+    """Return the neighbours in each cell, by the first row of the cell: a table that is searched whole keeps them."""
+    cells = [np.flatnonzero(problem.cells == cell) for cell in np.unique(problem.cells)]
+    return {int(rows[0]): _neighbours(_part(problem, rows)) for rows in cells}
+
+
+@kernel
+def _find_neighbours(pool: Pool, neighbours: Ints, scales: Floats, rank: int) -> None:
+    """Fill ``neighbours`` (n, m) with the rows nearest to each row, without itself, and ``scales`` (n,)."""
+    width = neighbours.shape[1]
+    rows, distances = np.empty(width + 1, np.int64), np.empty(width + 1)
+    for row in range(neighbours.shape[0]):
+        nearest(pool, row, width + 1, rows, distances)
+        filled = 0
+        scales[row] = distances[rank]
+        for near in rows:
+            if near != row and filled < width:
+                neighbours[row, filled] = near
+                filled += 1
