@@ -6,6 +6,7 @@ do, so that ties come out the same way.
 
 from __future__ import annotations
 
+import functools
 import itertools
 
 import numpy as np
@@ -368,9 +369,10 @@ def k_ward(x, k):
         groups.append(nearest(x, left, end, k)[0].tolist())
         left = np.setdiff1d(left, groups[-1])
     groups = [[row] for row in left] + groups
+    cost = functools.cache(lambda a, b: _union_cost(x[list(a)], x[list(b)]))
     while min(map(len, groups)) < k:
         pairs = [
-            (_union_cost(x[a], x[b]), i, j)
+            (cost(tuple(a), tuple(b)), i, j)
             for i, a in enumerate(groups)
             for j, b in enumerate(groups)
             if i != j and len(a) < k
