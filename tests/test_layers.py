@@ -16,7 +16,7 @@ LAYERS = [
     {"encode", "aggregate", "partition", "blocking", "measures", "check"},
     {"worker"},
     {"files", "tables", "engines", "examples", "inspection"},
-    {"declare", "progress", "summary", "release", "pipeline", "comparison", "evaluation", "measurement"},
+    {"declare", "progress", "summary", "release", "searching", "pipeline", "comparison", "evaluation", "measurement"},
     {"cli", "__init__", "__main__"},
 ]
 THIRD_PARTY = {

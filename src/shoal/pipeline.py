@@ -25,6 +25,7 @@ from shoal.kernels.representatives import group_rows
 from shoal.plan import Blocking, Plan, Reading, as_reading, load_settings
 from shoal.progress import show_progress
 from shoal.release import Release, check_output
+from shoal.searching import Searched, search_sets
 from shoal.summary import ProtectedSet, summarise
 from shoal.tables import Table, open_table
 from shoal.worker import aggregate_column, partition_block
@@ -156,13 +157,13 @@ def protect(
     blocks = [block(declared, columns, codes) for columns in declared.sets]
     clock.lap("block")
     with show_progress(len(table) * len(declared.sets), progress) as report:
-        groups_of_sets = partition(declared, codes, blocks, report, threads)
+        groups_of_sets, searched = partition(declared, codes, blocks, report, threads)
     clock.lap("partition")
     protected = aggregate_sets(declared, groups_of_sets, threads)
     clock.lap("aggregate")
     data_out = check(declared, table, codes, protected)
     clock.lap("check")
-    summary = summarise(declared, len(table), codes, labels, blocks, protected, source, clock.started)
+    summary = summarise(declared, len(table), codes, labels, blocks, protected, searched, source, clock.started)
     groups = protected[0].groups if len(protected) == 1 else np.column_stack([p.groups for p in protected])
     release = Release(data_out, groups, summary, declared.plan, clock.laps, source, table.native)
     if output is not None:
@@ -248,11 +249,30 @@ def _scaled(declared: Declared, columns: list[Column]) -> Records:
     return encode(columns, [declared.scale_of[column.name] for column in columns])
 
 
-def partition(declared: Declared, strata: Ints, blocks: list[Ints], report: Report, threads: int | None) -> list[Ints]:
+def partition(
+    declared: Declared, strata: Ints, blocks: list[Ints], report: Report, threads: int | None
+) -> tuple[list[Ints], Searched | None]:
+    """Return the groups of each set of quasi-identifiers, repaired where asked for, and what a search did."""
+    plan, searched = declared.plan, None
+    if declared.method.searches:
+        groups_of_sets, searched = search_sets(declared, blocks, report, threads)
+    else:
+        groups_of_sets = partition_blocks(declared, blocks, report, threads)
+    if plan.blocking and plan.blocking.repair:
+        for columns, codes, groups in zip(declared.sets, blocks, groups_of_sets, strict=True):
+            values = _scaled(declared, columns).values
+            for rows in _rows_of_blocks(strata):
+                own, labels = np.unique(groups[rows], return_inverse=True)
+                every = threads_of_each(1, threads)
+                groups[rows] = own[repair_boundaries(values[rows], labels, codes[rows], plan.k, every)]
+    return [_number_by_appearance(groups) for groups in groups_of_sets], searched
+
+
+def partition_blocks(declared: Declared, blocks: list[Ints], report: Report, threads: int | None) -> list[Ints]:
     """Return the groups of each set of quasi-identifiers: every block is partitioned by itself."""
     plan = declared.plan
     rows_of_sets = [_rows_of_blocks(codes) for codes in blocks]
-    every, each = threads_of_each(1, threads), threads_of_each(sum(map(len, rows_of_sets)), threads)
+    each = threads_of_each(sum(map(len, rows_of_sets)), threads)
     tasks = []
     for columns, rows_of_blocks in zip(declared.sets, rows_of_sets, strict=True):
         scales = [declared.scale_of[column.name] for column in columns]
@@ -262,19 +282,14 @@ def partition(declared: Declared, strata: Ints, blocks: list[Ints], report: Repo
             tasks.append(partial(partition_block, part, scales, *asked, each))
     results = iter(run_tasks(tasks, report, threads))
     found = []
-    for columns, codes, rows_of_blocks in zip(declared.sets, blocks, rows_of_sets, strict=True):
+    for codes, rows_of_blocks in zip(blocks, rows_of_sets, strict=True):
         groups = np.empty(len(codes), dtype=np.int64)
         first = 0
         for rows in rows_of_blocks:
             labels = next(results)
             groups[rows] = labels + first
             first += int(labels.max()) + 1
-        if plan.blocking and plan.blocking.repair:
-            values = _scaled(declared, columns).values
-            for rows in _rows_of_blocks(strata):
-                own, labels = np.unique(groups[rows], return_inverse=True)
-                groups[rows] = own[repair_boundaries(values[rows], labels, codes[rows], plan.k, every)]
-        found.append(_number_by_appearance(groups))
+        found.append(groups)
     return found
 
 

@@ -16,8 +16,8 @@ _PATIENCE = 1.5  # seconds of work before a bar appears
 
 
 @contextmanager
-def show_progress(total: int, show: bool | None = None, what: str = "protecting") -> Iterator[Callable[[int], None]]:
-    """Give a function to be told how many of ``total`` records are done.
+def show_progress(total: int, show: bool | None = None, what: str = "protecting") -> Iterator[Callable[..., None]]:
+    """Give a function to be told how many of ``total`` records are done, and in a few words how it stands.
 
     ``show`` says whether to draw anything; by default that is where standard error is a terminal. ``what`` is what
     the bar says is going on.
@@ -25,7 +25,7 @@ def show_progress(total: int, show: bool | None = None, what: str = "protecting"
     if show is None:
         show = sys.stderr.isatty()
     if not show:
-        yield lambda done: None
+        yield lambda done, words="": None
         return
 
     from rich.console import Console
@@ -42,10 +42,10 @@ def show_progress(total: int, show: bool | None = None, what: str = "protecting"
     task = bar.add_task(what, total=total)
     started = time.monotonic()
 
-    def report(done: int) -> None:
+    def report(done: int, words: str = "") -> None:
         if not bar.live.is_started and time.monotonic() - started > _PATIENCE:
             bar.start()
-        bar.update(task, completed=done)
+        bar.update(task, completed=done, description=f"{what}, {words}" if words else what)
 
     def compiling() -> None:
         console.print("[dim]compiling for this machine; only the first run of a method does this[/dim]")

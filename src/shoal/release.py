@@ -113,6 +113,7 @@ class Release:
         content: dict[str, Any] = {
             "shoal": self.summary.version,
             "plan": self.plan.to_dict(),
+            **self._again(),
             "seed": self.plan.seed,
             "versions": _versions(),
         }
@@ -124,6 +125,15 @@ class Release:
         content["summary"] = self.summary.to_dict()
         content["timings"] = self.timings
         return content
+
+    def _again(self) -> dict[str, Any]:
+        """Return the plan that makes this release again, where that is not the plan itself: steps for a time."""
+        steps = self.summary.steps
+        if not steps or self.plan.options.get("time") is None:
+            return {}
+        options = {name: value for name, value in self.plan.options.items() if name != "time"}
+        again = self.plan.model_copy(update={"options": {**options, "steps": max(steps)}})
+        return {"plan_again": again.to_dict()}
 
 
 def check_output(path: Path, original: Path | None) -> None:

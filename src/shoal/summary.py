@@ -21,6 +21,7 @@ from shoal.measures.utility import information_loss, squared_error
 
 if TYPE_CHECKING:
     from shoal.declare import Declared
+    from shoal.searching import Searched
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,8 @@ class Summary(Mapping[str, Any]):
         The sets of quasi-identifiers.
     combined_smallest_group : int
         Smallest number of records with the same groups in all sets: k is promised for each set, not for this.
+    steps : list of int or None
+        Steps of the search in each set, where the method searches: the option ``steps`` repeats them.
     notes : list of str
         What a user should know about this release.
     seconds : float
@@ -89,6 +92,7 @@ class Summary(Mapping[str, Any]):
     blocks: int
     sets: list[SetSummary]
     combined_smallest_group: int
+    steps: list[int] | None
     notes: list[str]
     seconds: float
     peak_memory_mib: float | None
@@ -127,6 +131,7 @@ def summarise(
     labels: list[str],
     blocks: list[Ints],
     protected: list[ProtectedSet],
+    searched: Searched | None,
     source: Source | None,
     started: float,
 ) -> Summary:
@@ -170,8 +175,10 @@ def summarise(
         sets=sets,
         blocks=sum(int(codes.max()) + 1 for codes in blocks),
         combined_smallest_group=combined,
+        steps=searched.steps if searched else None,
         notes=_notes(declared, len(sets), combined, suppressed, constant, merged, source)
-        + _cost_notes(declared, records, strata, blocks),
+        + _cost_notes(declared, records, strata, blocks)
+        + _search_notes(searched),
         seconds=round(time.perf_counter() - started, 6),
         peak_memory_mib=_peak_memory(),
         version=shoal_version(),
@@ -224,6 +231,13 @@ def _cost_notes(declared: Declared, records: int, strata: Ints, blocks: list[Int
             f"values are missing in {', '.join(holes)}, so the neighbour index could not be used; blocking helps"
         )
     return notes
+
+
+def _search_notes(searched: Searched | None) -> list[str]:
+    """Say how the search ended, where it was not by its budget."""
+    if searched is None or not searched.interrupted:
+        return []
+    return [f"the search was interrupted after {max(searched.steps)} steps; the release is the best found until then"]
 
 
 def _peak_memory() -> float | None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
-from shoal.aggregate import aggregate
+from shoal.aggregate import AGGREGATORS, aggregate
 from shoal.arrays import Flags, Floats, Ints, Numbers
 from shoal.encode import Column, Scale, encode
 from shoal.kernels.representatives import Grouping
 from shoal.partition import METHODS
+from shoal.partition.optimal import solve
+from shoal.partition.optimal.objective import released_as
+from shoal.partition.optimal.search import Found, Problem, Tell
 from shoal.partition.refine import refine
 
 
@@ -34,6 +38,37 @@ def partition_block(
     drawn = {"seed": seed} if found.seeded else {}
     groups = found.function(records, k, watch, **options, **drawn)
     return refine(records, groups, k, watch) if refined else groups
+
+
+def search_set(
+    columns: list[Column],
+    scales: list[Scale],
+    k: int,
+    options: Mapping[str, Any],
+    seed: int,
+    cells: Ints,
+    aggregators: list[str],
+    weights: Floats | None,
+    threads: int,
+    tell: Tell | None,
+) -> Found:
+    """Search for the groups of a set of quasi-identifiers that lose least when released with these aggregators.
+
+    ``cells`` (n,) are blocks that groups may not cross.
+    """
+    records = encode(columns, scales)
+    how = [AGGREGATORS[name] if scale.spread > 0.0 else 0 for name, scale in zip(aggregators, scales, strict=True)]
+    lift = [_lift(column, scale) for column, scale in zip(columns, scales, strict=True)]
+    objective = released_as(records.observed, records.values.shape, weights, how, lift)
+    problem = Problem(records.values, records.observed, cells, objective, k)
+    return solve(problem, seed, options["steps"], options["time"], threads, tell)
+
+
+def _lift(column: Column, scale: Scale) -> float:
+    """Return what to add to scaled values to make them proportional to the values themselves."""
+    if scale.spread == 0.0:
+        return 0.0
+    return ((scale.base + column.origin) / scale.unit + scale.location) / scale.spread
 
 
 def aggregate_column(

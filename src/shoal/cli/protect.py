@@ -29,6 +29,8 @@ def protect(
         list[str] | None,
         typer.Option("-O", "--option", help="Option of the method: gamma=1.1. Repeatable."),
     ] = None,
+    time: Annotated[str | None, typer.Option(help="How long method optimal searches: 10s, 2m.")] = None,
+    steps: Annotated[int | None, typer.Option(help="How many changes method optimal tries, instead of a time.")] = None,
     refine: Annotated[
         bool, typer.Option("--refine", help="Improve the groups of the method while that lowers the loss.")
     ] = False,
@@ -69,7 +71,7 @@ def protect(
             k,
             [names([group]) or [] for group in quasi] if quasi else None,
             method=method,
-            options=pairs(option, "-O") if option else None,
+            options=_options(option, time, steps),
             refine=refine or None,
             identifiers=names(drop),
             confidential=names(keep),
@@ -101,6 +103,26 @@ def _aggregators(given: Sequence[str] | None) -> dict[str, str] | None:
     if not given:
         return None
     return pairs([part if "=" in part else f"*={part}" for part in given], "-a")
+
+
+def _options(given: Sequence[str] | None, time: str | None, steps: int | None) -> dict[str, Any] | None:
+    """Take the options of the method, with --time and --steps among them."""
+    options: dict[str, Any] = dict(pairs(given, "-O")) if given else {}
+    for name, value in (("time", None if time is None else _seconds(time)), ("steps", steps)):
+        if value is not None and name in options:
+            raise shoal.PlanError(f"--{name} and -O {name}= say the same; give one")
+        if value is not None:
+            options[name] = value
+    return options or None
+
+
+def _seconds(text: str) -> float:
+    """Take ``10``, ``10s``, ``2m`` or ``1h`` as seconds."""
+    unit = {"s": 1.0, "m": 60.0, "h": 3600.0}.get(text[-1:])
+    try:
+        return float(text if unit is None else text[:-1]) * (unit or 1.0)
+    except ValueError:
+        raise shoal.PlanError(f"--time {text}: write it as 10s, 2m or 1h") from None
 
 
 def _blocking(method: str | None, size: str | None, columns: list[str] | None, repair: bool) -> dict[str, Any] | None:

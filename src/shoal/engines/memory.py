@@ -11,7 +11,7 @@ from shoal.arrays import Ints
 from shoal.partition.method import DONE, STOP, new_watch
 
 T = TypeVar("T")
-Report = Callable[[int], None]
+Report = Callable[..., None]  # records done, and perhaps a few words
 _TICK = 0.1  # seconds between two looks at the progress
 
 

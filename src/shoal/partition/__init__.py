@@ -14,6 +14,7 @@ from shoal.partition.k_ward import k_ward
 from shoal.partition.mdav import mdav, mdav_single
 from shoal.partition.method import Method, Option
 from shoal.partition.mst import mst
+from shoal.partition.optimal import optimal
 from shoal.partition.paths import cbfs_mhm, md_mhm, mdav_mhm, npn_mhm
 from shoal.partition.tfrp import tfrp
 from shoal.partition.tsp import tsp_hm
@@ -38,6 +39,23 @@ def find_method(name: str) -> Method:
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
+        Method(
+            "optimal",
+            optimal,
+            doc="The least loss that a search finds: simulated annealing, crossover and set partitioning.",
+            source="this project; see its page",
+            cost="O(d) a step, after MDAV",
+            options=(
+                Option(
+                    "steps", "changes to propose; as many as suit the size where nothing is said", None, int, least=0
+                ),
+                Option("time", "seconds to search instead of a number of steps", None, float, least=0),
+            ),
+            refinable="never",
+            exclusive=("steps", "time"),
+            searches=True,
+            seeded=True,
+        ),
         Method(
             "mdav",
             mdav,

@@ -64,12 +64,16 @@ class Problem:
 
 @dataclass(frozen=True)
 class Found:
-    """What a search found: groups, their cost, proposals made, and whether it was interrupted."""
+    """What a search found.
+
+    Groups and their cost, steps done, whether it was interrupted, and whether no partition costs less.
+    """
 
     groups: Ints
     cost: float
     steps: int
     interrupted: bool
+    exact: bool = False
 
 
 class _Pace:
@@ -110,7 +114,7 @@ def search(
     groups = _start(problem)
     cost = problem.cost(groups)
     columns = no_columns()
-    passes = None if steps is None else max(1, steps // n)
+    passes = None if steps is None else steps // n
     done, length, cycle, interrupted = 0, _FIRST, 0, False
     neighbours = _neighbours_of_cells(problem) if searched_whole(n) else {}
     pace = _Pace(until)
@@ -135,7 +139,7 @@ def search(
         done, length, cycle = done + this, 2 * length, cycle + 1
         if last:
             break
-    return Found(groups, cost, done * n, interrupted)
+    return Found(groups, cost, done * n, interrupted, exact=cost == 0.0)
 
 
 def _tell_part(tell: Tell, done: int, this: int, whole: float, cost: float, part: float) -> None:

@@ -1,0 +1,299 @@
+"""The method optimal: against all partitions where they can be counted, and its parts against slow versions."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import shoal
+from shoal.cli import app
+from shoal.encode import Records
+from shoal.kernels.draws import open_stream
+from shoal.kernels.representatives import group_rows
+from shoal.partition.mdav import mdav_single
+from shoal.partition.method import new_watch
+from shoal.partition.optimal import optimal, solve
+from shoal.partition.optimal.annealing import anneal
+from shoal.partition.optimal.combine import add_columns, combine, no_columns
+from shoal.partition.optimal.crossover import better_parts
+from shoal.partition.optimal.objective import Released, errors_of_groups, released_as
+from shoal.partition.optimal.regions import cut_regions
+from shoal.partition.optimal.search import Problem, _neighbours, search, usual_steps
+
+
+def whole(values, k, objective=None):
+    return Problem(values, None, np.zeros(len(values), dtype=np.int64), objective, k)
+
+
+def sum_of_squares(values, groups):
+    return sum(((values[groups == g] - values[groups == g].mean(axis=0)) ** 2).sum() for g in np.unique(groups))
+
+
+def partitions(rows, k):
+    """All partitions of a list of rows into groups of at least k."""
+    if not rows:
+        yield []
+        return
+    first, rest = rows[0], rows[1:]
+    for mask in range(2 ** len(rest)):
+        group = [first, *[row for t, row in enumerate(rest) if mask >> t & 1]]
+        if len(group) >= k:
+            left = [row for t, row in enumerate(rest) if not mask >> t & 1]
+            for others in partitions(left, k):
+                yield [group, *others]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("n", "k"), [(9, 2), (10, 3), (9, 4)])
+def test_finds_the_optimum_where_all_partitions_can_be_counted(n, k, seed):
+    values = np.random.default_rng(seed).normal(size=(n, 2))
+    if seed == 3:
+        values = np.round(values)
+    least = min(
+        sum(((values[g] - values[g].mean(axis=0)) ** 2).sum() for g in parts) for parts in partitions(list(range(n)), k)
+    )
+    found = solve(whole(values, k), 0, None, None, 1)
+    assert found.cost == pytest.approx(least, abs=1e-12)
+    assert sum_of_squares(values, found.groups) == pytest.approx(least, abs=1e-12)
+
+
+def test_one_column_is_cut_optimally():
+    values = np.random.default_rng(1).lognormal(size=(10, 1))
+    found = solve(whole(values, 3), 0, None, None, 1)
+    least = min(
+        sum(((values[g] - values[g].mean(axis=0)) ** 2).sum() for g in parts)
+        for parts in partitions(list(range(10)), 3)
+    )
+    assert found.exact
+    assert found.cost == pytest.approx(least)
+
+
+@pytest.mark.parametrize(("name", "k", "at_most"), [("tarragona", 3, 15.0), ("census", 3, 4.95), ("census", 10, 11.8)])
+def test_loses_far_less_than_mdav_on_the_reference_sets(reference_data, name, k, at_most):
+    frame = pl.read_csv(reference_data / "casc" / f"{name}.csv").select(pl.selectors.numeric())
+    values = np.ascontiguousarray((frame.to_numpy() - frame.to_numpy().mean(axis=0)) / frame.to_numpy().std(axis=0))
+    found = search(whole(values, k), 0, 1500 * len(values), None, 2)
+    assert 100.0 * sum_of_squares(values, found.groups) / values.size <= at_most
+    sizes = np.bincount(found.groups)
+    assert k <= sizes.min() <= sizes.max() < 2 * k
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_annealing_keeps_sizes_and_every_record(plain):
+    values = np.random.default_rng(2).normal(size=(200, 3))
+    problem = whole(values, 4)
+    groups = mdav_single(Records(values), 4, new_watch())
+    objective = None if plain else Released(np.ones((200, 3), bool), np.ones(200), np.zeros(3, np.int64), np.zeros(3))
+    seen = np.full((5, 200), -1)
+    before = sum_of_squares(values, groups)
+    anneal(values, objective, groups, *_neighbours(problem), 4, 100_000, 10.0, 0.001, open_stream(1), new_watch(), seen)
+    for labels in (groups, *seen):
+        sizes = np.bincount(labels)
+        assert sizes.sum() == 200
+        assert set(sizes[sizes > 0]) <= {4, 5, 6, 7}
+    assert sum_of_squares(values, groups) < 0.95 * before
+
+
+def test_the_cost_by_formula_is_that_of_the_released_means():
+    values = np.random.default_rng(3).normal(size=(60, 4))
+    rows = group_rows(np.arange(60) // 5)
+    explicit = Released(np.ones((60, 4), bool), np.ones(60), np.zeros(4, np.int64), np.zeros(4))
+    assert errors_of_groups(values, explicit, *rows, 3) == pytest.approx(errors_of_groups(values, None, *rows, 3))
+    assert released_as(None, (60, 4), None, [0] * 4, [0.0] * 4) is None
+
+
+@pytest.mark.parametrize("aggregator", ["mean", "median", "geometric-mean", "trimmed-mean", "mode"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_cost_that_is_lowered_is_the_error_of_the_release(aggregator, weighted, monkeypatch):
+    rng = np.random.default_rng(4)
+    x = np.round(rng.lognormal(size=(90, 2)) + 1.0, 1)
+    table = pl.DataFrame({"a": x[:, 0], "b": x[:, 1], "w": rng.uniform(0.5, 3.0, 90)})
+    table = table.with_columns(a=pl.when(pl.int_range(90) % 11 == 0).then(None).otherwise("a"))
+    costs = []
+    import shoal.searching as step
+
+    real = step.search_set
+    monkeypatch.setattr(step, "search_set", lambda *args: costs.append(real(*args)) or costs[-1])
+    release = shoal.protect(
+        table,
+        4,
+        ["a", "b"],
+        method="optimal",
+        weight="w" if weighted else None,
+        aggregators=aggregator,
+        options={"steps": 5000},
+    )
+    assert release.summary.method == "optimal"
+    assert costs[0].cost == pytest.approx(release.summary.sse, rel=1e-9)
+
+
+def test_better_parts_takes_each_part_from_where_it_costs_less():
+    rng = np.random.default_rng(5)
+    values = rng.normal(size=(120, 2))
+    block = np.arange(120) // 12  # parts are independent between blocks
+    first, second = (block * 4 + rng.permuted(np.tile(np.arange(12) % 4, (10, 1)), axis=1).ravel() for _ in range(2))
+    chosen = better_parts(values, None, first, second, 3)
+    for b in range(10):
+        rows = block == b
+        both = [sum_of_squares(values[rows], labels[rows]) for labels in (first, second)]
+        assert sum_of_squares(values[rows], chosen[rows]) <= min(both) + 1e-9
+    assert sum_of_squares(values, chosen) < min(sum_of_squares(values, first), sum_of_squares(values, second))
+
+
+def test_combining_all_groups_of_a_tiny_table_gives_its_optimum():
+    values = np.random.default_rng(6).normal(size=(9, 2))
+    everything = []
+    least, worst = np.inf, None
+    for parts in partitions(list(range(9)), 2):
+        labels = np.empty(9, dtype=np.int64)
+        for g, rows in enumerate(parts):
+            labels[rows] = g
+        everything.append(labels)
+        cost = sum_of_squares(values, labels)
+        least = min(least, cost)
+        worst = labels if worst is None or cost > sum_of_squares(values, worst) else worst
+    columns = add_columns(no_columns(), values, None, everything, 2)
+    assert len(columns) == len({frozenset(np.flatnonzero(p == g)) for p in everything for g in np.unique(p)})
+    cells = np.zeros(9, dtype=np.int64)
+    combined = combine(columns, values, None, worst, cells, 2, np.random.default_rng(0))
+    assert sum_of_squares(values, combined) == pytest.approx(least)
+
+
+def test_regions_hold_every_group_whole_and_cross_no_cell():
+    values = np.random.default_rng(7).normal(size=(9000, 3))
+    cells = np.arange(9000) % 2
+    groups = np.empty(9000, dtype=np.int64)
+    groups[cells == 0] = np.arange(4500) // 3
+    groups[cells == 1] = 1500 + np.arange(4500) // 3
+    regions = cut_regions(values, groups, cells, np.random.default_rng(0))
+    assert len(regions) > 2
+    assert sorted(np.concatenate(regions)) == list(range(9000))
+    region_of = np.empty(9000, dtype=np.int64)
+    for number, rows in enumerate(regions):
+        assert len(set(cells[rows])) == 1
+        region_of[rows] = number
+    assert all(len(set(region_of[groups == g])) == 1 for g in range(0, 3000, 97))
+
+
+def test_large_tables_are_searched_by_regions_within_their_cells():
+    values = np.random.default_rng(8).normal(size=(8000, 2))
+    cells = (values[:, 0] > 0).astype(np.int64)
+    problem = Problem(values, None, cells, None, 3)
+    found = search(problem, 0, 60 * 8000, None, 2)
+    mdav = [
+        sum_of_squares(v, mdav_single(Records(v), 3, new_watch())) for v in (values[cells == 0], values[cells == 1])
+    ]
+    assert problem.cost(found.groups) < 0.97 * sum(mdav)
+    order, starts = group_rows(found.groups)
+    assert all(len(set(cells[order[a:b]])) == 1 for a, b in itertools.pairwise(starts))
+    assert np.diff(starts).min() >= 3
+
+
+def test_the_result_depends_on_seed_and_steps_and_not_on_threads():
+    values = np.random.default_rng(9).normal(size=(300, 3))
+    one, two, other = (
+        search(whole(values, 3), seed, 300 * 400, None, threads) for seed, threads in ((0, 1), (0, 2), (1, 2))
+    )
+    assert (one.groups == two.groups).all()
+    assert (one.groups != other.groups).any()
+
+
+def test_a_search_by_the_clock_is_repeated_by_its_number_of_steps():
+    values = np.random.default_rng(10).normal(size=(400, 3))
+    timed = search(whole(values, 3), 5, None, time.monotonic() + 1.0, 2)
+    again = search(whole(values, 3), 5, timed.steps, None, 1)
+    assert timed.steps > 0
+    assert again.steps == timed.steps
+    assert (timed.groups == again.groups).all()
+
+
+def test_more_steps_never_lose_more_than_the_start():
+    values = np.random.default_rng(11).lognormal(size=(200, 3))
+    costs = [search(whole(values, 3), 0, steps * 200, None, 1).cost for steps in (0, 10, 100, 2000)]
+    assert costs[0] >= costs[1]
+    assert costs[3] < costs[0]
+    assert costs[0] <= sum_of_squares(values, mdav_single(Records(values), 3, new_watch())) + 1e-9
+
+
+def test_an_interrupted_search_returns_the_best_so_far():
+    values = np.random.default_rng(12).normal(size=(500, 3))
+    calls = []
+
+    def tell(part, cost):
+        calls.append(part)
+        if part > 0.2:
+            raise KeyboardInterrupt
+
+    found = search(whole(values, 3), 0, 500 * 20_000, None, 2, tell)
+    assert found.interrupted
+    assert 0 < found.steps < 500 * 20_000
+    assert (found.groups == search(whole(values, 3), 0, found.steps, None, 1).groups).all()
+    assert np.bincount(found.groups).min() >= 3
+
+
+def test_an_interrupted_release_is_complete_and_says_so(monkeypatch):
+    import shoal.searching as step
+
+    real = step.search_set
+
+    def interrupted(*args):
+        found = real(*args)
+        return type(found)(found.groups, found.cost, found.steps, interrupted=True)
+
+    monkeypatch.setattr(step, "search_set", interrupted)
+    table = pl.DataFrame(np.random.default_rng(0).normal(size=(60, 2)), schema=["a", "b"])
+    release = shoal.protect(table, 3, [["a"], ["b"]], method="optimal", aggregators="median", options={"steps": 600})
+    assert release.summary.smallest_group >= 3
+    assert any("interrupted" in note for note in release.summary.notes)
+
+
+def test_takes_steps_that_suit_the_size():
+    table = pl.DataFrame(np.random.default_rng(0).normal(size=(50, 2)), schema=["a", "b"])
+    release = shoal.protect(table, 3, ["a", "b"], method="optimal")
+    assert release.summary.method == "optimal"
+    assert release.summary.steps == [50 * 5000]
+    assert usual_steps(whole(np.zeros((1_000_000, 2)), 3)) == 100_000_000
+    assert (optimal(Records(table.to_numpy()), 3, new_watch()) >= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "message"),
+    [
+        ("optimal", {"steps": 5, "time": 1.0}, "exclude each other"),
+        ("optimal", {"steps": -1}, "at least 0"),
+        ("mdav", {"time": 1.0}, "no option 'time'"),
+    ],
+)
+def test_options_that_cannot_be_followed_are_errors(method, options, message):
+    table = pl.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": [1.0, 5.0, 3.0, 4.0]})
+    with pytest.raises(shoal.PlanError, match=message):
+        shoal.protect(table, 2, ["a", "b"], method=method, options=options)
+
+
+def test_refining_what_is_optimal_is_an_error():
+    table = pl.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": [1.0, 5.0, 3.0, 4.0]})
+    with pytest.raises(shoal.PlanError, match="refine: has no effect"):
+        shoal.protect(table, 2, ["a", "b"], method="optimal", refine=True)
+
+
+def test_time_and_steps_on_the_command_line(tmp_path):
+    source = tmp_path / "in.csv"
+    pl.DataFrame(np.random.default_rng(0).normal(size=(80, 3)), schema=["a", "b", "c"]).write_csv(source)
+    run = CliRunner().invoke
+    asked = ["protect", str(source), "-k", "3", "--all-numeric", "--json", "-m", "optimal", "-o"]
+    timed = run(app, [*asked, str(tmp_path / "timed.csv"), "--time", "0.5s"])
+    assert timed.exit_code == 0, timed.stderr
+    steps = json.loads(timed.stdout)["steps"][0]
+    manifest = json.loads((tmp_path / "timed.csv.manifest.json").read_text())
+    assert manifest["plan_again"]["options"] == {"steps": steps}
+    again = run(app, [*asked, str(tmp_path / "again.csv"), "--steps", str(steps)])
+    assert again.exit_code == 0, again.stderr
+    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "timed.csv").read_bytes()
+    assert "write it as 10s" in run(app, [*asked, str(tmp_path / "x.csv"), "--time", "soon"]).stderr
+    assert not (tmp_path / "x.csv").exists()
