@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 import threading
 
 import numpy as np
@@ -22,6 +21,7 @@ from shoal.sweeps.results import PERCENTAGES
 from shoal.sweeps.trade_off import knee, pareto_front
 from shoal.tables import open_table
 from test_cli import run
+from test_import import in_new_python
 
 COLUMNS = ["age", "height", "hours"]
 FILES = {"sweep.parquet", "sweep.csv", "sweep.json", "recommended.yaml"}
@@ -54,8 +54,8 @@ def result(k, risk, loss, method="mdav", options=None, **errors):
     plan = shoal.Plan(k=k, quasi_identifiers=["x"], method=method, options=options or {})
     return Result(
         plan, information_loss=loss, pil=None, il1s=loss, dbrl=risk, interval_disclosure=None, dr=None, score=None,
-        global_risk=100 / k, k_anonymity=k, groups=9, smallest_group=k, largest_group=k, suppressed_cells=0, seconds=0.1,
-        errors=errors,
+        global_risk=100 / k, k_anonymity=k, groups=9, smallest_group=k, largest_group=k, suppressed_cells=0,
+        seconds=0.1, errors=errors,
     )  # fmt: skip
 
 
@@ -116,7 +116,8 @@ def test_k_as_text(text, expected):
 @pytest.mark.parametrize(
     ("k", "said"),
     [("x", "'x' is none of"), ("5:2", "smaller k first"), ("2:9:0", "step of at least 1"), ("", "is none of"),
-     ("1:4", "at least 2"), ("2:3:4:5", "none of"), ([2.5], "whole numbers"), (True, "whole numbers"), ([], "name at least one")],
+     ("1:4", "at least 2"), ("2:3:4:5", "none of"), ([2.5], "whole numbers"), (True, "whole numbers"),
+     ([], "name at least one")],
 )  # fmt: skip
 def test_a_wrong_k_is_told(k, said):
     with pytest.raises(shoal.PlanError, match=said):
@@ -134,13 +135,14 @@ def test_methods_with_options_of_their_own():
 def test_all_mistakes_are_told_at_once_before_anything_runs(survey, started, tmp_path):
     with pytest.raises(shoal.PlanError) as told:
         shoal.sweep(
-            survey, "2:4,x,1", "mdav,v-mdav:gama=1,nothing,mdav", ["age", "heigt"], risk="dblr", loss="pill", max_risk=101,
-            sample=120, repeats=1, threads=0, known=["hour"], method="mdav", scaling="zscore", output=tmp_path / "out",
+            survey, "2:4,x,1", "mdav,v-mdav:gama=1,nothing,mdav", ["age", "heigt"], risk="dblr", loss="pill",
+            max_risk=101, sample=120, repeats=1, threads=0, known=["hour"], method="mdav", scaling="zscore",
+            output=tmp_path / "out",
         )  # fmt: skip
     words = [
-        "k: 'x'", "k: must be at least 2", "'nothing'", "'mdav' is named twice", "did you mean 'height'", "did you mean 'dbrl'",
-        "did you mean 'pil'", "max_risk", "sample: must be fewer than the 120 records", "repeats: must be at least 2", "threads",
-        "known: column 'hour'", "method: a sweep takes methods", "scaling",
+        "k: 'x'", "k: must be at least 2", "'nothing'", "'mdav' is named twice", "did you mean 'height'",
+        "did you mean 'dbrl'", "did you mean 'pil'", "max_risk", "sample: must be fewer than the 120 records",
+        "repeats: must be at least 2", "threads", "known: column 'hour'", "method: a sweep takes methods", "scaling",
     ]  # fmt: skip
     assert [word for word in words if word not in str(told.value)] == []
     assert started == []
@@ -472,13 +474,13 @@ def test_without_the_extra_there_are_tables_and_a_note_and_no_picture(survey, tm
 
 def test_the_picture_has_every_point_the_front_and_the_limits(survey):
     found = shoal.sweep(survey, "2:6", ["mdav", "ldf"], COLUMNS, max_risk=20, sample=60)
-    layers = found.chart().to_dict()["layer"]
-    marks = [layer["mark"]["type"] for layer in layers]
-    points = layers[marks.index("point")]["data"]["values"]
+    drawn = found.chart().to_dict()
+    marks = [(layer["mark"]["type"], drawn["datasets"][layer["data"]["name"]]) for layer in drawn["layer"]]
+    points = next(values for mark, values in marks if mark == "point")
     assert sorted((p["method"], p["k"]) for p in points) == sorted((r.name, r.k) for r in found.results)
-    line = layers[marks.index("line")]["data"]["values"]
+    line = next(values for mark, values in marks if mark == "line")
     assert {(p["risk"], p["loss"]) for p in line} == {(r.dbrl, r.information_loss) for r in found.front}
-    rules = [layer["data"]["values"] for layer in layers if layer["mark"]["type"] == "rule"]
+    rules = [values for mark, values in marks if mark == "rule"]
     assert [{"limit": 20}] in rules
     assert [len(values) for values in rules] == [1, 10, 10]
 
@@ -565,7 +567,4 @@ def test_a_sweep_needs_no_plotting_to_be_loaded():
         "import sys, shoal; shoal.sweep(shoal.example(30), '2,3', ['mdav'], 'age', identifiers='name');"
         "print([name for name in ('altair', 'pandas', 'rich') if name in sys.modules])"
     )
-    from test_import import in_new_python
-
     assert in_new_python(code) == "[]"
-    assert sys.executable

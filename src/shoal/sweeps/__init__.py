@@ -116,6 +116,11 @@ def sweep(
     if mistakes:
         raise PlanError(mistakes)
     notes = [*(source.notes if source else ()), *notes]
+    if sample is not None:
+        notes.append(
+            f"figures are of samples of {sample} records, which are sparser than the table: loss is too high, interval "
+            "disclosure too low, and linkage can be either; protect and measure the whole table before you rely on them"
+        )
     store, key = None, {"version": shoal_version(), "known": known}
     if folder is not None:
         store = ResultFolder(folder / _RESULTS)
