@@ -67,8 +67,8 @@ def _samples(rows: list[Row]) -> str:
         "of each size, as means with their standard errors. `mdav`; percentages.\n\n"
         + table(("k", "records", *_FIGURES.values()), lines)
         + f"\n\nOver all five methods, three k and {len({row['size'] for row in drawn})} sizes: {'; '.join(words)}. "
-        "The standard error tells how well the figure at the size of the sample is known. It does not tell how far that "
-        "is from the figure of the whole table."
+        "The standard error tells how well the figure at the size of the sample is known. It does not tell how far "
+        "that is from the figure of the whole table."
     )
 
 
