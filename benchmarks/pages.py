@@ -1,7 +1,7 @@
 """Write the pages of results and the pictures: python benchmarks/pages.py [NAME ...].
 
 Figures come from benchmarks/results, where run.py puts them; nothing is computed here but the picture of the example.
-A page is a function in ``PAGES``; pictures need the extra ``plots`` (pip install -e ".[plots]").
+A page is a function in ``PAGES``; pictures need the extra ``report`` (pip install -e ".[report]").
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from methods_page import SETS, methods
 from pictures import BLUE, BLUES, INK, RED, save
 from record import load
 from scale_page import scale
+from sweep_page import sweep
 
 KS = (3, 4, 5, 10)
 
@@ -58,6 +59,7 @@ PAGES: dict[str, Callable[[], None]] = {
     "before-after": before_after,
     "scale": scale,
     "measures": measures,
+    "sweep": sweep,
 }
 
 _PUBLISHED_INTRODUCTION = """# Published results

@@ -1,4 +1,4 @@
-"""Pictures of the pages: one look for all, and saving them as PNG. Needs the extra ``plots``."""
+"""Pictures of the pages: one look for all, and saving them as PNG. Needs the extra ``report``."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from shoal.measures.catalogue import MEASURES
     from shoal.partition import METHODS, find_method
     from shoal.pipeline import protect
+    from shoal.sweeps import Sweep, sweep
 
 __all__ = [
     "MEASURES",
@@ -35,6 +36,7 @@ __all__ = [
     "Role",
     "ShoalError",
     "Summary",
+    "Sweep",
     "__version__",
     "example",
     "find_method",
@@ -42,6 +44,7 @@ __all__ = [
     "measure",
     "printable",
     "protect",
+    "sweep",
 ]
 
 __version__ = shoal_version()
@@ -50,9 +53,11 @@ _WITH_KERNELS = {
     "MEASURES": "shoal.measures.catalogue",
     "METHODS": "shoal.partition",
     "Measures": "shoal.measurement",
+    "Sweep": "shoal.sweeps",
     "find_method": "shoal.partition",
     "measure": "shoal.measurement",
     "protect": "shoal.pipeline",
+    "sweep": "shoal.sweeps",
 }  # loaded when first used: numba is slow to import
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from shoal.arrays import Flags, Floats, Ints
 from shoal.comparison import Comparison
+from shoal.measures import score
 from shoal.measures.anonymity import category_closeness, diversity, number_closeness, presence
 from shoal.measures.contingency import pairwise_distances, table_distance
 from shoal.measures.distributions import (
@@ -23,6 +24,7 @@ from shoal.measures.distributions import (
 )
 from shoal.measures.interval_disclosure import Intervals, disclosed, intervals
 from shoal.measures.keys import Keys, column_codes, common_keys, key_columns, number_keys
+from shoal.measures.linkage import Linked
 from shoal.measures.moments import Moments, joint_moments
 from shoal.measures.pairs import CategoryPair, NumericPair, Pair
 from shoal.measures.probabilistic_loss import PARTS, moment_loss, quantile_loss
@@ -191,8 +193,8 @@ def key_figures(comparison: Comparison) -> Figures:
     special = special_uniques([column_codes(pair) for pair in pairs])
     columns = risk_by_attribute(parts, unweighted)
     total = float(special.by_column.sum())
-    for column, score in zip(columns, special.by_column.tolist(), strict=True):
-        column["special_share"] = 100.0 * score / total if total > 0.0 else 0.0
+    for column, own in zip(columns, special.by_column.tolist(), strict=True):
+        column["special_share"] = 100.0 * own / total if total > 0.0 else 0.0
     return {
         "global_risk": whole,
         "global_risk_original": global_risk(before, weights),
@@ -254,6 +256,43 @@ def measure_tasks(comparison: Comparison) -> dict[str, Callable[[], Any]]:
     if categories:
         tasks["categories"] = partial(category_figures, categories)
     return tasks
+
+
+def table_figures(comparison: Comparison, done: Figures, by_distance: Linked) -> Figures:
+    """Put the figures of columns, keys and linkage by distance together; a measure that does not apply is left out.
+
+    ``done`` has the results of the tasks of :func:`measure_tasks`; that of the propensity is not looked at.
+    """
+    numbers, categories = split(comparison.pairs)
+    columns = [done[f"number {j}"] for j in range(len(numbers))]
+    figures: Figures = {}
+    by_column: Figures = {}
+    sse, sst = sum(column.sse for column in columns), sum(column.sst for column in columns)
+    if numbers:
+        figures |= numeric_figures(numbers, columns, done["shape"])
+        by_column |= number_columns(numbers, columns, done["shape"])
+    if categories:
+        found = done["categories"]
+        sse, sst = sse + found.pop("sse"), sst + found.pop("sst")
+        by_column |= found.pop("columns")
+        figures |= found
+    keys = done["keys"]
+    for pair in comparison.pairs:
+        by_column[pair.name] |= {"suppressed_cells": pair.suppressed, **keys["columns"][pair.name]}
+    figures |= {name: value for name, value in keys.items() if name != "columns"}
+    if figures.get("interval_disclosure") is not None:
+        figures["dr"] = score.disclosure_risk(by_distance.percent, figures["interval_disclosure"])
+        if figures["pil"] is not None:
+            figures["score"] = score.score(figures["pil"], figures["dr"])
+    return {
+        **figures,
+        "dbrl": by_distance.percent,
+        "sse": float(sse),
+        "sst": float(sst),
+        "information_loss": information_loss(sse, sst),
+        "suppressed_cells": sum(pair.suppressed for pair in comparison.pairs),
+        "by_column": {pair.name: by_column[pair.name] for pair in comparison.pairs},
+    }
 
 
 def split(pairs: Sequence[Pair]) -> tuple[list[NumericPair], list[CategoryPair]]:

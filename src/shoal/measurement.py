@@ -14,13 +14,11 @@ from shoal.arrays import Ints
 from shoal.comparison import Comparison, compare
 from shoal.engines.memory import run_tasks
 from shoal.errors import FileError, PlanError
-from shoal.evaluation import Figures, measure_tasks, number_columns, numeric_figures, split
+from shoal.evaluation import Figures, measure_tasks, split, table_figures
 from shoal.files import check_target, file_format, written_whole
 from shoal.measures.keys import common_keys
 from shoal.measures.linkage import Linked, linkage_tasks, linked
 from shoal.measures.probabilistic_linkage import probabilistic_linkage_task
-from shoal.measures.score import disclosure_risk, score
-from shoal.measures.utility import information_loss
 from shoal.partition.method import DONE
 from shoal.pipeline import read
 from shoal.plan import Reading, as_reading
@@ -330,38 +328,16 @@ def _counted(step: Callable[[], Any], records: int, watch: Ints) -> Any:
 
 def _together(comparison: Comparison, done: Figures, by_distance: Linked, by_agreement: Linked) -> Figures:
     """Put the results of the tasks together under the names of Measures."""
-    numbers, categories = split(comparison.pairs)
-    columns = [done[f"number {j}"] for j in range(len(numbers))]
     figures: Figures = dict.fromkeys(field.name for field in fields(Measures) if field.type == "float | None")
-    figures |= {"pil_parts": {}, "by_column": {}, "correlations": None}
-    sse, sst = sum(column.sse for column in columns), sum(column.sst for column in columns)
-    if numbers:
-        figures |= numeric_figures(numbers, columns, done["shape"])
-        figures["by_column"] |= number_columns(numbers, columns, done["shape"])
-    if categories:
-        found = done["categories"]
-        sse, sst = sse + found.pop("sse"), sst + found.pop("sst")
-        figures["by_column"] |= found.pop("columns")
-        figures |= found
-    keys = done["keys"]
-    for pair in comparison.pairs:
-        figures["by_column"][pair.name] |= {"suppressed_cells": pair.suppressed, **keys["columns"][pair.name]}
-    figures["by_column"] = {pair.name: figures["by_column"][pair.name] for pair in comparison.pairs}
-    figures |= {name: value for name, value in keys.items() if name != "columns"}
+    figures |= {"pil_parts": {}, "correlations": None}
+    figures |= table_figures(comparison, done, by_distance)
     model = done["propensity"]
-    figures |= {"pmse": model["pmse"], "pmse_ratio": model["pmse_ratio"]}
     links = {"dbrl": by_distance, "probabilistic_linkage": by_agreement}
-    if figures["interval_disclosure"] is not None:
-        figures["dr"] = disclosure_risk(by_distance.percent, figures["interval_disclosure"])
-    if figures["pil"] is not None and figures["dr"] is not None:
-        figures["score"] = score(figures["pil"], figures["dr"])
     return {
         **figures,
-        "sse": float(sse),
-        "sst": float(sst),
-        "information_loss": information_loss(sse, sst),
-        "suppressed_cells": sum(pair.suppressed for pair in comparison.pairs),
-        **{name: link.percent for name, link in links.items()},
+        "pmse": model["pmse"],
+        "pmse_ratio": model["pmse_ratio"],
+        "probabilistic_linkage": by_agreement.percent,
         "linkage": {name: {"records": link.records, "error": link.error} for name, link in links.items()},
         "notes": _notes(comparison, figures, links, model),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -53,7 +53,7 @@ def protect(
     all_numeric: bool = False,
     output: str | Path | None = None,
     threads: int | None = None,
-    progress: bool | None = None,
+    progress: bool | Callable[[int], None] | None = None,
 ) -> Release:
     """Microaggregate a table: every record shares its quasi-identifiers with at least k - 1 others.
 
@@ -105,8 +105,9 @@ def protect(
     threads : int
         Threads for blocks and sets, and inside them where that pays; as many as there are cores by default. The
         result does not depend on it.
-    progress : bool
-        Show progress on standard error; by default where that is a terminal.
+    progress : bool or function
+        Show progress on standard error; by default where that is a terminal. A function is told now and then how many
+        records are done instead; what it raises stops the work.
 
     Returns
     -------

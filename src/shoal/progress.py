@@ -16,12 +16,17 @@ _PATIENCE = 1.5  # seconds of work before a bar appears
 
 
 @contextmanager
-def show_progress(total: int, show: bool | None = None, what: str = "protecting") -> Iterator[Callable[..., None]]:
+def show_progress(
+    total: int, show: bool | Callable[..., None] | None = None, what: str = "protecting"
+) -> Iterator[Callable[..., None]]:
     """Give a function to be told how many of ``total`` records are done, and in a few words how it stands.
 
-    ``show`` says whether to draw anything; by default that is where standard error is a terminal. ``what`` is what
-    the bar says is going on.
+    ``show`` says whether to draw anything; by default that is where standard error is a terminal. A function is told
+    instead. ``what`` is what the bar says is going on.
     """
+    if callable(show):
+        yield show
+        return
     if show is None:
         show = sys.stderr.isatty()
     if not show:

@@ -15,6 +15,29 @@ Delimiter = Annotated[str | None, typer.Option(help="Delimiter of a text file; f
 Encoding = Annotated[str | None, typer.Option(help="Encoding of a text file; found by looking at it.")]
 Missing = Annotated[list[str] | None, typer.Option(help="Texts that mark missing values, e.g. NA,?")]
 NoHeader = Annotated[bool, typer.Option("--no-header", help="The first line of a text file is a record.")]
+Quasi = Annotated[
+    list[str] | None,
+    typer.Option("-q", "--quasi-identifiers", help="Columns to microaggregate: a,b. Repeat for separate sets."),
+]
+Refine = Annotated[bool, typer.Option("--refine", help="Improve the groups of the method while that lowers the loss.")]
+AllNumeric = Annotated[
+    bool, typer.Option("--all-numeric", help="Take all numeric columns without another role as quasi-identifiers.")
+]
+Drop = Annotated[list[str] | None, typer.Option(help="Direct identifiers, removed: a,b.")]
+Keep = Annotated[list[str] | None, typer.Option(help="Confidential columns, kept as they are: a,b.")]
+Weight = Annotated[str | None, typer.Option(help="Column of sampling weights.")]
+Strata = Annotated[list[str] | None, typer.Option(help="Columns whose combinations are never mixed: a,b.")]
+SmallStrata = Annotated[str | None, typer.Option(help="A stratum of fewer than k: error or merge.")]
+Aggregator = Annotated[
+    list[str] | None, typer.Option("-a", "--aggregator", help="median, or income=median. Repeatable.")
+]
+Scaling = Annotated[str | None, typer.Option(help="z-score, range, robust or none.")]
+Cut = Annotated[str | None, typer.Option(help="Cut into blocks: spread-tree, 2d-tree, univariate or equal-counts.")]
+BlockSize = Annotated[str | None, typer.Option(help="Most records of a block, or auto.")]
+BlockColumns = Annotated[list[str] | None, typer.Option(help="Blocking columns: a,b; all by default.")]
+Repair = Annotated[bool, typer.Option("--repair", help="Let records join groups across the face of a block.")]
+PlanFile = Annotated[Path | None, typer.Option(help="Settings in YAML; options given here take precedence.")]
+Seed = Annotated[int | None, typer.Option(help="For methods that draw random numbers.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -50,3 +73,29 @@ def reading_of(
     if no_header:
         reading["header"] = False
     return reading or None
+
+
+def sets(given: Sequence[str] | None) -> list[list[str]] | None:
+    """Split the sets of quasi-identifiers."""
+    return [names([group]) or [] for group in given] if given else None
+
+
+def aggregators(given: Sequence[str] | None) -> dict[str, str] | None:
+    """Take ``median`` for all columns and ``income=median`` for one."""
+    if not given:
+        return None
+    return pairs([part if "=" in part else f"*={part}" for part in given], "-a")
+
+
+def blocks(method: str | None, size: str | None, columns: list[str] | None, repair: bool) -> dict[str, Any] | None:
+    """Return how to cut the table into blocks, where anything was said about it."""
+    if method is None:
+        if size or columns or repair:
+            raise shoal.PlanError("--block-size, --block-columns and --repair have no effect without --blocking")
+        return None
+    given: dict[str, Any] = {"method": method, "repair": repair}
+    if size is not None:
+        given["size"] = int(size) if size.isdigit() else size
+    if columns:
+        given["columns"] = names(columns)
+    return given

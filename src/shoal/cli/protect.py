@@ -11,7 +11,36 @@ from typing import Annotated, Any
 import typer
 
 import shoal
-from shoal.cli.options import Delimiter, Encoding, Input, Json, Missing, NoHeader, names, pairs, reading_of
+from shoal.cli.options import (
+    Aggregator,
+    AllNumeric,
+    BlockColumns,
+    BlockSize,
+    Cut,
+    Delimiter,
+    Drop,
+    Encoding,
+    Input,
+    Json,
+    Keep,
+    Missing,
+    NoHeader,
+    PlanFile,
+    Quasi,
+    Refine,
+    Repair,
+    Scaling,
+    Seed,
+    SmallStrata,
+    Strata,
+    Weight,
+    aggregators,
+    blocks,
+    names,
+    pairs,
+    reading_of,
+    sets,
+)
 from shoal.cli.shell import err, out, printed_or_told, told_errors
 from shoal.cli.tables import summary_table
 
@@ -20,10 +49,7 @@ def protect(
     table: Input,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="OUT", help="Where to write the release.")],
     k: Annotated[int | None, typer.Option("-k", help="Smallest group, at least 2.")] = None,
-    quasi: Annotated[
-        list[str] | None,
-        typer.Option("-q", "--quasi-identifiers", help="Columns to microaggregate: a,b. Repeat for separate sets."),
-    ] = None,
+    quasi: Quasi = None,
     method: Annotated[str | None, typer.Option("-m", "--method", help="See `shoal methods`.")] = None,
     option: Annotated[
         list[str] | None,
@@ -31,33 +57,22 @@ def protect(
     ] = None,
     time: Annotated[str | None, typer.Option(help="How long method optimal searches: 10s, 2m.")] = None,
     steps: Annotated[int | None, typer.Option(help="How many changes method optimal tries, instead of a time.")] = None,
-    refine: Annotated[
-        bool, typer.Option("--refine", help="Improve the groups of the method while that lowers the loss.")
-    ] = False,
-    all_numeric: Annotated[
-        bool,
-        typer.Option("--all-numeric", help="Take all numeric columns without another role as quasi-identifiers."),
-    ] = False,
-    drop: Annotated[list[str] | None, typer.Option(help="Direct identifiers, removed: a,b.")] = None,
-    keep: Annotated[list[str] | None, typer.Option(help="Confidential columns, kept as they are: a,b.")] = None,
-    weight: Annotated[str | None, typer.Option(help="Column of sampling weights.")] = None,
-    strata: Annotated[list[str] | None, typer.Option(help="Columns whose combinations are never mixed: a,b.")] = None,
-    small_strata: Annotated[str | None, typer.Option(help="A stratum of fewer than k: error or merge.")] = None,
-    aggregator: Annotated[
-        list[str] | None, typer.Option("-a", "--aggregator", help="median, or income=median. Repeatable.")
-    ] = None,
-    scaling: Annotated[str | None, typer.Option(help="z-score, range, robust or none.")] = None,
-    blocking: Annotated[
-        str | None, typer.Option(help="Cut into blocks: spread-tree, 2d-tree, univariate or equal-counts.")
-    ] = None,
-    block_size: Annotated[str | None, typer.Option(help="Most records of a block, or auto.")] = None,
-    block_columns: Annotated[list[str] | None, typer.Option(help="Blocking columns: a,b; all by default.")] = None,
-    repair: Annotated[
-        bool, typer.Option("--repair", help="Let records join groups across the face of a block.")
-    ] = False,
+    refine: Refine = False,
+    all_numeric: AllNumeric = False,
+    drop: Drop = None,
+    keep: Keep = None,
+    weight: Weight = None,
+    strata: Strata = None,
+    small_strata: SmallStrata = None,
+    aggregator: Aggregator = None,
+    scaling: Scaling = None,
+    blocking: Cut = None,
+    block_size: BlockSize = None,
+    block_columns: BlockColumns = None,
+    repair: Repair = False,
     threads: Annotated[int | None, typer.Option(help="Threads for blocks; the result is the same.")] = None,
-    plan: Annotated[Path | None, typer.Option(help="Settings in YAML; options given here take precedence.")] = None,
-    seed: Annotated[int | None, typer.Option(help="For methods that draw random numbers.")] = None,
+    plan: PlanFile = None,
+    seed: Seed = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     missing: Missing = None,
@@ -69,7 +84,7 @@ def protect(
         release = shoal.protect(
             table,
             k,
-            [names([group]) or [] for group in quasi] if quasi else None,
+            sets(quasi),
             method=method,
             options=_options(option, time, steps),
             refine=refine or None,
@@ -78,9 +93,9 @@ def protect(
             weight=weight,
             strata=names(strata),
             small_strata=small_strata,
-            aggregators=_aggregators(aggregator),
+            aggregators=aggregators(aggregator),
             scaling=scaling,
-            blocking=_blocking(blocking, block_size, block_columns, repair),
+            blocking=blocks(blocking, block_size, block_columns, repair),
             reading=reading_of(delimiter, encoding, missing, no_header),
             seed=seed,
             plan=plan,
@@ -96,13 +111,6 @@ def protect(
             else:
                 out.print(summary_table(release.summary))
             sys.stdout.flush()
-
-
-def _aggregators(given: Sequence[str] | None) -> dict[str, str] | None:
-    """Take ``median`` for all columns and ``income=median`` for one."""
-    if not given:
-        return None
-    return pairs([part if "=" in part else f"*={part}" for part in given], "-a")
 
 
 def _options(given: Sequence[str] | None, time: str | None, steps: int | None) -> dict[str, Any] | None:
@@ -123,16 +131,3 @@ def _seconds(text: str) -> float:
         return float(text if unit is None else text[:-1]) * (unit or 1.0)
     except ValueError:
         raise shoal.PlanError(f"--time {text}: write it as 10s, 2m or 1h") from None
-
-
-def _blocking(method: str | None, size: str | None, columns: list[str] | None, repair: bool) -> dict[str, Any] | None:
-    if method is None:
-        if size or columns or repair:
-            raise shoal.PlanError("--block-size, --block-columns and --repair have no effect without --blocking")
-        return None
-    given: dict[str, Any] = {"method": method, "repair": repair}
-    if size is not None:
-        given["size"] = int(size) if size.isdigit() else size
-    if columns:
-        given["columns"] = names(columns)
-    return given

@@ -1,0 +1,163 @@
+"""shoal sweep."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+import shoal
+from shoal.cli.options import (
+    Aggregator,
+    AllNumeric,
+    BlockColumns,
+    BlockSize,
+    Cut,
+    Delimiter,
+    Drop,
+    Encoding,
+    Input,
+    Json,
+    Keep,
+    Missing,
+    NoHeader,
+    PlanFile,
+    Quasi,
+    Refine,
+    Repair,
+    Scaling,
+    SmallStrata,
+    Strata,
+    Weight,
+    aggregators,
+    blocks,
+    names,
+    reading_of,
+    sets,
+)
+from shoal.cli.shell import err, out, told_errors
+from shoal.cli.tables import plain_table
+
+
+def sweep(
+    table: Input,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FOLDER", help="Where to write tables and picture.")
+    ] = None,
+    k: Annotated[str, typer.Option("-k", metavar="K", help="Every k to try: 5, 2:20, 2:20:2 or 3,5,10.")] = "2:20",
+    method: Annotated[
+        list[str] | None,
+        typer.Option("-m", "--method", help="Methods to try: mdav,v-mdav:gamma=1.1. See `shoal methods`."),
+    ] = None,
+    quasi: Quasi = None,
+    refine: Refine = False,
+    all_numeric: AllNumeric = False,
+    drop: Drop = None,
+    keep: Keep = None,
+    weight: Weight = None,
+    strata: Strata = None,
+    small_strata: SmallStrata = None,
+    aggregator: Aggregator = None,
+    scaling: Scaling = None,
+    blocking: Cut = None,
+    block_size: BlockSize = None,
+    block_columns: BlockColumns = None,
+    repair: Repair = False,
+    plan: PlanFile = None,
+    known: Annotated[
+        list[str] | None, typer.Option(help="Columns that an intruder knows: a,b; the quasi-identifiers by default.")
+    ] = None,
+    risk: Annotated[str, typer.Option(help="dbrl, dr, global_risk or interval_disclosure.")] = "dbrl",
+    loss: Annotated[str, typer.Option(help="information_loss, pil or il1s.")] = "information_loss",
+    max_risk: Annotated[float | None, typer.Option(help="Most risk allowed, in percent.")] = None,
+    max_loss: Annotated[float | None, typer.Option(help="Most loss allowed, in percent.")] = None,
+    sample: Annotated[int | None, typer.Option(help="Try on random samples of so many records.")] = None,
+    repeats: Annotated[int | None, typer.Option(help="Number of samples; 5 by default.")] = None,
+    seed: Annotated[int | None, typer.Option(help="For samples, and methods that draw random numbers.")] = None,
+    threads: Annotated[
+        int | None, typer.Option(help="Combinations that run at a time; the result is the same.")
+    ] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    missing: Missing = None,
+    no_header: NoHeader = False,
+    as_json: Json = False,
+) -> None:
+    """Try every method at every k, measure each release, and recommend one."""
+    left = "nothing was written"
+    if output is not None:
+        left = f"what was finished is in {output}, and the same command goes on from there"
+    with told_errors(left):
+        found = shoal.sweep(
+            table,
+            k,
+            ",".join(method) if method else None,
+            sets(quasi),
+            plan=plan,
+            all_numeric=all_numeric,
+            known=names(known),
+            risk=risk,
+            loss=loss,
+            max_risk=max_risk,
+            max_loss=max_loss,
+            sample=sample,
+            repeats=repeats,
+            output=output,
+            threads=threads,
+            refine=refine or None,
+            identifiers=names(drop),
+            confidential=names(keep),
+            weight=weight,
+            strata=names(strata),
+            small_strata=small_strata,
+            aggregators=aggregators(aggregator),
+            scaling=scaling,
+            blocking=blocks(blocking, block_size, block_columns, repair),
+            reading=reading_of(delimiter, encoding, missing, no_header),
+            seed=seed,
+        )
+        for note in found.notes:
+            err.print(f"note: {note}", markup=False, highlight=False, soft_wrap=True)
+        if as_json:
+            typer.echo(json.dumps(found.to_dict()))
+            return
+        out.print(_front_table(found))
+        out.print(found.recommendation, markup=False, highlight=False)
+        if output is not None:
+            again = f"; {found.reused} results were there already" if found.reused else ""
+            err.print(f"written to {output}{again}", markup=False, highlight=False, soft_wrap=True)
+            if found.recommended:
+                follow = f"shoal protect {table} -o OUT --plan {output / 'recommended.yaml'}"
+                err.print(f"to make it: {follow}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _front_table(found: shoal.Sweep) -> Table:
+    """Return the front, from the highest risk to the lowest."""
+    axes = (found.axes.risk, found.axes.loss)
+    headings = [f"{shoal.MEASURES[name].label}, %" for name in axes]
+    count = f"{len(found.front)} of {len(found.results)} combinations that no other beats"
+    table = plain_table("k", "method", *headings, "k-anonymity", "groups", "", title=count)
+    for place in (0, 2, 3, 4, 5):
+        table.columns[place].justify = "right"
+    for result in found.front:
+        words = [word for word, at in (("knee", found.knee), ("recommended", found.recommended)) if at is result]
+        cells = [f"{getattr(result, name):.2f}{_error(result.errors.get(name))}" for name in axes]
+        style = "bold green" if "recommended" in words else ""
+        table.add_row(
+            str(result.k),
+            Text(result.name),
+            *cells,
+            str(result.k_anonymity),
+            str(result.groups),
+            ", ".join(words),
+            style=style,
+        )
+    return table
+
+
+def _error(error: float | None) -> str:
+    return "" if error is None else f" ± {error:.2f}"
