@@ -16,7 +16,19 @@ LAYERS = [
     {"encode", "aggregate", "partition", "blocking", "measures", "check"},
     {"worker"},
     {"files", "tables", "engines", "examples", "inspection"},
-    {"declare", "progress", "summary", "release", "pipeline", "comparison", "evaluation", "measurement"},
+    {
+        "declare",
+        "progress",
+        "summary",
+        "release",
+        "pipeline",
+        "comparison",
+        "evaluation",
+        "measurement",
+        "before_after",
+        "notebook",
+    },
+    {"report"},
     {"cli", "__init__", "__main__"},
 ]
 THIRD_PARTY = {
@@ -26,8 +38,10 @@ THIRD_PARTY = {
     3: {"numpy"},
     4: {"numpy", "narwhals", "polars", "pandas", "pyarrow", "pyreadstat", "yaml"},
     5: {"numpy", "rich", "narwhals"},
-    6: {"typer", "rich"},
+    6: {"altair", "jinja2", "markupsafe", "vl_convert"},
+    7: {"typer", "rich"},
 }
+_LATE = {"polars", "pandas", "pyarrow", "pyreadstat", "rich", "altair", "jinja2", "markupsafe", "vl_convert"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -81,7 +95,7 @@ def test_third_party_packages_stay_in_their_layers(path):
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_dataframe_libraries_are_imported_only_where_they_are_needed(path):
     for name, at_top in imports(path):
-        if name.split(".")[0] in ("polars", "pandas", "pyarrow", "pyreadstat", "rich") and module_of(path) != "cli":
+        if name.split(".")[0] in _LATE and module_of(path) != "cli":
             assert not at_top, f"{path.name} imports {name} at its top"
 
 

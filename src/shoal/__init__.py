@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from shoal.measures.catalogue import MEASURES
     from shoal.partition import METHODS, find_method
     from shoal.pipeline import protect
+    from shoal.report import report_page, write_report
 
 __all__ = [
     "MEASURES",
@@ -42,6 +43,8 @@ __all__ = [
     "measure",
     "printable",
     "protect",
+    "report_page",
+    "write_report",
 ]
 
 __version__ = shoal_version()
@@ -53,6 +56,8 @@ _WITH_KERNELS = {
     "find_method": "shoal.partition",
     "measure": "shoal.measurement",
     "protect": "shoal.pipeline",
+    "report_page": "shoal.report",
+    "write_report": "shoal.report",
 }  # loaded when first used: numba is slow to import
 
 

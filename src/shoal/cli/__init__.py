@@ -1,4 +1,4 @@
-"""The command line: shoal protect | inspect | measure | methods | demo, a module each.
+"""The command line: shoal protect | inspect | measure | report | methods | demo, a module each.
 
 Standard output carries results only; progress and messages go to standard error. A mistake ends with status 2 and a
 sentence that says what to do, a broken promise with status 1, an interruption with status 130.
@@ -11,9 +11,10 @@ from shoal.cli.inspect import inspect
 from shoal.cli.measure import measure
 from shoal.cli.methods import methods
 from shoal.cli.protect import protect
+from shoal.cli.report import report
 from shoal.cli.shell import app
 
-for _command in (protect, inspect, measure, methods, demo):  # in the order in which they are listed
+for _command in (protect, inspect, measure, report, methods, demo):  # in the order in which they are listed
     app.command()(_command)
 
 

@@ -50,6 +50,9 @@ def protect(
     repair: Annotated[
         bool, typer.Option("--repair", help="Let records join groups across the face of a block.")
     ] = False,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the internal report to this .html file, too.")
+    ] = None,
     threads: Annotated[int | None, typer.Option(help="Threads for blocks; the result is the same.")] = None,
     plan: Annotated[Path | None, typer.Option(help="Settings in YAML; options given here take precedence.")] = None,
     seed: Annotated[int | None, typer.Option(help="For methods that draw random numbers.")] = None,
@@ -80,6 +83,7 @@ def protect(
             plan=plan,
             all_numeric=all_numeric,
             output=output,
+            report=report,
             threads=threads,
         )
         for note in release.summary.notes:
