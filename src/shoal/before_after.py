@@ -244,8 +244,9 @@ def _categories(table: Table, name: str) -> Counter[Any]:
 def _side(values: Floats, counts: Ints, missing: int, least: int) -> Side:
     if len(values) < max(least, 1):
         return Side(counts.tolist(), missing, None, None, [])
-    unit = float(np.abs(values).max()) or 1.0  # so that squares of large numbers do not overflow
-    mean, deviation = float((values / unit).mean() * unit), float((values / unit).std() * unit)
+    shifted = values - values[0]  # so that neither a large offset costs digits
+    unit = float(np.abs(shifted).max()) or 1.0  # nor squares of large numbers overflow
+    mean, deviation = float((shifted / unit).mean() * unit + values[0]), float((shifted / unit).std() * unit)
     found = [] if least else np.percentile(values, QUANTILES).tolist()
     return Side(counts.tolist(), missing, mean, deviation, found)
 

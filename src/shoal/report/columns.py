@@ -12,6 +12,7 @@ from shoal.report.parts import Card, Cards, Grid, Paragraph, Part, Plot, Section
 
 SHOWN = 12  # columns whose distributions are drawn at once; others are chosen from a list
 _MATRIX = 12  # columns up to which a whole matrix of correlations is also given as a table
+_OPENER = "As a table"
 _CHANGED = 12  # changes of correlations that are listed
 
 
@@ -56,7 +57,9 @@ def _bins_grid(facts: Facts, shape: NumberShape) -> Grid:
     sides = [side.counts for side in (shape.before, shape.after)]
     shares = [[f"{facts.edition.share(count, sum(counts)):.3g}" for count in counts] for counts in sides]
     rows = list(zip(plots.bin_labels(shape), *shares, strict=True))
-    return Grid(f"{shape.name}: shares of the records", ("values", "before, %", "after, %"), rows, folded=True)
+    return Grid(
+        f"{shape.name}: shares of the records", ("values", "before, %", "after, %"), rows, folded=True, opener=_OPENER
+    )
 
 
 def _numbers_grid(facts: Facts, found: Sequence[NumberShape]) -> Grid:
@@ -109,7 +112,9 @@ def _category_card(facts: Facts, shape: CategoryShape) -> Card:
     moved = facts.measures.by_column[shape.name]["table_distance"]
     said = f"{facts.edition.percent(moved)} of the records would have to move to restore the shares."
     told = [(label, f"{was:.3g}", f"{now:.3g}") for label, was, now in rows]
-    figures = Grid(f"{shape.name}: shares of the records", ("category", "before, %", "after, %"), told, folded=True)
+    figures = Grid(
+        f"{shape.name}: shares of the records", ("category", "before, %", "after, %"), told, folded=True, opener=_OPENER
+    )
     label = f"Bar chart of the categories of {shape.name} before and after. {said}"
     return Card(shape.name, [Plot(plots.frequencies(shape, facts.edition), label, said, figures)])
 

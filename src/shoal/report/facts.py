@@ -20,6 +20,14 @@ from shoal.report.editions import Edition
 from shoal.summary import shoal_version
 from shoal.tables import Table, open_table
 
+_SUMMARY = {
+    "groups": int,
+    "smallest_group": int,
+    "largest_group": int,
+    "sets": list,
+    "notes": list,
+}  # what is told of it
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -46,21 +54,14 @@ class Origin:
         What to type; empty where the table did not come from a file.
     seed : int
         Of the plan.
-    original, original_sha256 : str
-        Name and checksum of the file; empty for a table in memory.
     versions : dict
         Of Python and of the packages that computed it.
-    timings : dict
-        Seconds of each step.
     """
 
     plan: str
     command: str
     seed: int
-    original: str
-    original_sha256: str
     versions: dict[str, str]
-    timings: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,8 @@ class Facts:
         What shoal told of the release when it made it; empty where nothing is known.
     origin : Origin or None
         How to make it again; internal only.
-    released, released_sha256 : str
-        Name and checksum of the file that the report is about; empty for a table in memory.
+    original, released : tuple of str
+        Name and checksum of the files; empty for a table in memory, and of the original in the external edition.
     notes : list of str
         What a reader should know; internal only.
     """
@@ -96,8 +97,8 @@ class Facts:
     asked: Asked | None = None
     summary: Mapping[str, Any] = field(default_factory=dict)
     origin: Origin | None = None
-    released: str = ""
-    released_sha256: str = ""
+    original: tuple[str, str] = ("", "")
+    released: tuple[str, str] = ("", "")
     notes: list[str] = field(default_factory=list)
     version: str = field(default_factory=shoal_version)
 
@@ -155,7 +156,7 @@ def facts_of_tables(
         threads=threads,
         progress=progress,
     )
-    edition = edition.for_k(plan.k if plan else measures.k_anonymity)
+    edition = edition.for_k(plan.k) if plan else edition
     told = [*manifest.get("summary", {}).get("notes", []), *notes, *measures.notes]
     return _facts(edition, measures, tables, plan, manifest, files[0], files[1], list(dict.fromkeys(told)))
 
@@ -180,8 +181,8 @@ def _facts(
         asked=_asked(plan) if plan else None,
         summary=manifest.get("summary", {}),
         origin=_origin(plan, manifest, original, released[0]) if plan and edition.internal else None,
-        released=released[0],
-        released_sha256=released[1],
+        original=original if edition.internal else ("", ""),
+        released=released,
         notes=notes if edition.internal else [],
     )
 
@@ -200,10 +201,14 @@ def _asked(plan: Plan) -> Asked:
 
 def _origin(plan: Plan, manifest: Mapping[str, Any], original: tuple[str, str], released: str) -> Origin:
     name, sha256 = original
-    names = [shlex.quote(part if not part.startswith("-") else f"./{part}") for part in (name, released)]
-    command = f"shoal protect {names[0]} -o {names[1] if released else 'release.csv'} --plan plan.yaml" if name else ""
+    command = ""
+    if name:
+        output = released or f"release{'.csv' if name.endswith('.sas7bdat') else ''.join(Path(name).suffixes)}"
+        words = [shlex.quote(f"./{word}" if word.startswith("-") else word) for word in (name, output)]
+        check = f"echo {shlex.quote(f'{sha256}  {name}')} | sha256sum --check"
+        command = f"{check}\nshoal protect {words[0]} -o {words[1]} --plan plan.yaml"
     versions = {"shoal": manifest.get("shoal", shoal_version()), **manifest.get("versions", {})}
-    return Origin(plan.to_yaml(), command, plan.seed, name, sha256, versions, manifest.get("timings", {}))
+    return Origin(plan.to_yaml(), command, plan.seed, versions)
 
 
 def _read_both(
@@ -228,7 +233,9 @@ def _manifest_of(released: Any) -> tuple[dict[str, Any], list[str]]:
         return {}, []
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        shaped = isinstance(content["plan"], dict) and isinstance(content["summary"], dict)
+        shaped = isinstance(content["plan"], dict) and all(
+            isinstance(content["summary"][name], kind) for name, kind in _SUMMARY.items()
+        )
     except (OSError, ValueError, KeyError, TypeError):
         shaped = False
     if not shaped:

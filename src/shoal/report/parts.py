@@ -22,6 +22,7 @@ class Listed:
 
     kind: ClassVar[str] = "list"
     items: list[str]
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class Tiles:
 class Grid:
     """A table: a caption, headings, and rows whose first cell names the row.
 
-    ``texts`` are the columns beside the first that hold words and not figures. ``folded`` shows it on demand.
+    ``texts`` are the columns beside the first that hold words and not figures. ``folded`` shows it on demand, under its
+    caption or under ``opener``.
     """
 
     kind: ClassVar[str] = "grid"
@@ -54,6 +56,7 @@ class Grid:
     rows: Sequence[Sequence[str]]
     texts: Sequence[int] = ()
     folded: bool = False
+    opener: str = ""
 
 
 @dataclass(frozen=True)

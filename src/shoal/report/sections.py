@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shoal.report.columns import categories, correlations, distributions
-from shoal.report.editions import short
 from shoal.report.facts import Facts
 from shoal.report.parts import Cards, Code, Grid, Listed, Paragraph, Part, Section
 from shoal.report.verdict import role
@@ -41,49 +40,42 @@ def changed(facts: Facts) -> Section:
     if not edition.internal:
         head = [*head[:4], "suppressed"]
     removed = sum(not column.released for column in facts.changes)
-    said = [f"{sum(bool(c.changed or c.suppressed) for c in facts.changes)} columns changed, {removed} removed"]
-    said.append(f"{edition.count(facts.measures.suppressed_cells)} cells suppressed")
+    told = (
+        f"Columns changed: {sum(bool(c.changed or c.suppressed) for c in facts.changes)}; removed: {removed}; cells "
+        f"suppressed: {edition.count(facts.measures.suppressed_cells)}."
+    )
     return Section(
         "changes",
         "What was changed and suppressed",
-        f"{', '.join(said)}. A suppressed cell is missing in the release and was not before.",
-        [Grid("Columns of the original", head, rows, texts=(1, 2, 3))],
+        f"{told} A suppressed cell is missing in the release and was not before.",
+        [Grid("Columns of the original", head, rows, texts=(1, 2, 3), folded=len(rows) > 24)],
     )
 
 
 def origin(facts: Facts) -> Section:
     """How to make the release again; in the external edition only how to recognise it."""
     parts: list[Part | Cards] = []
-    files = [("release", facts.released or "in memory", facts.released_sha256)]
+    files = [("release", facts.released[0] or "in memory", facts.released[1])]
+    if facts.edition.internal:
+        files.insert(0, ("original", facts.original[0] or "in memory", facts.original[1]))
     if facts.origin:
         made = facts.origin
-        files.insert(0, ("original", made.original or "in memory", made.original_sha256))
         parts.append(Code("plan.yaml", made.plan))
         if made.command:
-            check = (
-                f"echo '{made.original_sha256}  {made.original}' | sha256sum --check"
-                if "'" not in made.original
-                else ""
-            )
-            parts.append(Code("Command", "\n".join(line for line in (check, made.command) if line)))
+            parts.append(Code("Command", made.command))
         else:
             parts.append(Code("Python", 'release = shoal.protect(table, plan="plan.yaml")'))
     parts.append(Grid("Files", ("table", "name", "SHA-256"), files, texts=(1, 2)))
     if facts.origin:
         versions = ", ".join(f"{name} {version}" for name, version in facts.origin.versions.items())
-        took = sum(facts.origin.timings.values())
-        parts.append(
-            Paragraph(f"Made with {versions}; seed {facts.origin.seed}; {short(took, 3)} seconds.", quiet=True)
-        )
+        parts.append(Paragraph(f"Made with {versions}; seed {facts.origin.seed}.", quiet=True))
     if facts.notes:
-        parts.append(Listed(facts.notes))
+        parts.append(Listed(facts.notes, "Notes"))
     intro = (
         "The same plan, original and versions give the same release, byte by byte."
         if facts.origin
         else (
-            "The checksum tells whether a file is the release that this report is about."
-            if facts.released_sha256
-            else ""
+            "The checksum tells whether a file is the release that this report is about." if facts.released[1] else ""
         )
     )
     title = "The plan, and how to make the release again" if facts.origin else "The release"

@@ -23,14 +23,16 @@ def verdict(facts: Facts) -> Verdict:
     return Verdict(status, word, headline, _asked(facts), _reached(facts), [*doubts, *_remains(facts)], _tiles(facts))
 
 
-def listed(names: Sequence[str], most: int = _NAMED) -> str:
+def listed(names: Sequence[str], most: int = _NAMED, characters: int = 240) -> str:
     """Return names in a sentence, the first of many.
 
     >>> listed(["a", "b", "c"]), listed(["a", "b", "c"], 2)
     ('a, b and c', 'a, b and 1 more')
     """
-    if len(names) > most:
-        return f"{', '.join(names[:most])} and {len(names) - most} more"
+    fit = [place for place in range(1, len(names) + 1) if sum(map(len, names[:place])) <= characters][:most]
+    shown = max(len(fit), 1)
+    if len(names) > shown:
+        return f"{', '.join(names[:shown])} and {len(names) - shown} more"
     return " and ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), *names[-1:]])
 
 
@@ -120,13 +122,14 @@ def _doubts(facts: Facts) -> list[str]:
     below = sum(int(size) * count for size, count in measures.key_sizes.items() if int(size) < (k or 2))
     if below and k and len(facts.asked.sets if facts.asked else []) > 1:
         said.append(
-            f"k holds for each set of quasi-identifiers, not for all of them together: {edition.count(below)} records "
-            f"share their combination with fewer than {k - 1} others."
+            "k holds for each set of quasi-identifiers, not for all of them together. Records that share their whole "
+            f"combination with fewer than {k - 1} others: {edition.count(below)}."
         )
     elif below:
         said.append(
-            f"{edition.count(below)} of the records share their combination of quasi-identifiers with "
-            f"{f'fewer than {k - 1} others' if k and k > 2 else 'nobody'}; a missing value counts as a value."
+            "Records that share their combination of quasi-identifiers with "
+            f"{f'fewer than {k - 1} others' if k and k > 2 else 'nobody'}: {edition.count(below)}. A missing value is "
+            "a value, too."
         )
     if not edition.internal:  # where to look for somebody is nobody's business outside
         return said
@@ -160,7 +163,9 @@ def _remains(facts: Facts) -> list[str]:
             "(interval disclosure): k alone does not hide a value."
         )
     if measures.suppressed_cells:
-        said.append(f"{edition.count(measures.suppressed_cells)} cells were suppressed and are missing in the release.")
+        said.append(
+            f"Cells suppressed, which are missing in the release only: {edition.count(measures.suppressed_cells)}."
+        )
     kept = [c.name for c in facts.changes if c.released and role(facts, c.name) not in (NO_ROLE, "quasi-identifier")]
     if kept:
         said.append(f"Released as they are and not in the key that an intruder is taken to know: {listed(kept)}.")

@@ -91,7 +91,7 @@ def remaining(facts: Facts) -> Section:
         for (name, count), (_, share, text) in zip(levels, rows, strict=True)
     ]
     top = next(((name, text) for (name, count), (_, _, text) in zip(levels, rows, strict=True) if count), None)
-    summary = f"{top[1]} records have a risk of {top[0]}." if top else "No record has a risk of 1 % or more."
+    summary = f"Records with a risk of {top[0]}: {top[1]}." if top else "No record has a risk of 1 % or more."
     parts: list[Part | Cards] = [
         Plot(
             plots.bars(rows, "% of the records", "var(--before)", 26),
