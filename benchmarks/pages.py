@@ -1,7 +1,8 @@
 """Write the pages of results and the pictures: python benchmarks/pages.py [NAME ...].
 
 Figures come from benchmarks/results, where run.py puts them; nothing is computed here but the picture of the example.
-A page is a function in ``PAGES``; pictures need the extra ``plots`` (pip install -e ".[plots]").
+A page is a function in ``PAGES``; pictures need the extra ``plots``, and that of the report
+also ``dev`` and Chromium (pip install -e ".[dev,plots]").
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from markdown import DOCS, ROOT, made_by, put_between_marks, table, write
 from measures_page import measures
 from pictures import BLUE, BLUES, INK, RED, save
 from record import load
+from report_page import report
 from scale_page import scale
 
 KS = (3, 4, 5, 10)
@@ -56,6 +58,7 @@ PAGES: dict[str, Callable[[], None]] = {
     "before-after": before_after,
     "scale": scale,
     "measures": measures,
+    "report": report,
 }
 
 _PUBLISHED_INTRODUCTION = """# Published results
