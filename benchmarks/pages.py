@@ -1,7 +1,8 @@
 """Write the pages of results and the pictures: python benchmarks/pages.py [NAME ...].
 
 Figures come from benchmarks/results, where run.py puts them; nothing is computed here but the picture of the example.
-A page is a function in ``PAGES``; pictures need the extra ``report`` (pip install -e ".[report]").
+A page is a function in ``PAGES``; pictures need the extra ``report``, and that of the report
+also ``dev`` and Chromium (pip install -e ".[dev,report]").
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from measures_page import measures
 from methods_page import SETS, methods
 from pictures import BLUE, BLUES, INK, RED, save
 from record import load
+from report_page import report
 from scale_page import scale
 from sweep_page import sweep
 
@@ -60,6 +62,7 @@ PAGES: dict[str, Callable[[], None]] = {
     "scale": scale,
     "measures": measures,
     "sweep": sweep,
+    "report": report,
 }
 
 _PUBLISHED_INTRODUCTION = """# Published results

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from importlib import import_module
 
-BENCHMARKS = ("published", "speed", "methods", "awkward", "blocking", "sizes", "cost", "measures", "sweep")
+BENCHMARKS = ("published", "speed", "methods", "awkward", "blocking", "sizes", "cost", "measures", "sweep", "report")
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ import shoal
 
 HEAVY = [
     *("numba", "polars", "pandas", "pyarrow", "duckdb", "pyspark"),
-    *("rich", "typer", "altair", "matplotlib", "flask", "fastapi"),
+    *("rich", "typer", "altair", "jinja2", "vl_convert", "matplotlib", "flask", "fastapi"),
 ]
 MODULES = ["shoal", *(module.name for module in pkgutil.walk_packages(shoal.__path__, "shoal."))]
 

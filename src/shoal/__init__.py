@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from shoal.measures.catalogue import MEASURES
     from shoal.partition import METHODS, find_method
     from shoal.pipeline import protect
+    from shoal.report import report_page, write_report
     from shoal.sweeps import Sweep, sweep
 
 __all__ = [
@@ -44,7 +45,9 @@ __all__ = [
     "measure",
     "printable",
     "protect",
+    "report_page",
     "sweep",
+    "write_report",
 ]
 
 __version__ = shoal_version()
@@ -57,6 +60,8 @@ _WITH_KERNELS = {
     "find_method": "shoal.partition",
     "measure": "shoal.measurement",
     "protect": "shoal.pipeline",
+    "report_page": "shoal.report",
+    "write_report": "shoal.report",
     "sweep": "shoal.sweeps",
 }  # loaded when first used: numba is slow to import
 

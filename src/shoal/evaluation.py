@@ -208,6 +208,7 @@ def key_figures(comparison: Comparison) -> Figures:
         "special_uniques": int((special.scores > 0.0).sum()),
         "minimal_uniques": {str(s + 1): int(count) for s, count in enumerate(special.by_size)},
         "k_anonymity": int(keys.sizes.min()),
+        "key_sizes": {str(size): int(count) for size, count in enumerate(np.bincount(keys.sizes)) if count},
         "columns": dict(zip([pair.name for pair in pairs], columns, strict=True)),
         **_confidential_figures(keys, comparison),
     }

@@ -76,6 +76,8 @@ class Measures(Mapping[str, Any]):
         Number of minimal sample uniques by how many columns they have.
     k_anonymity : int
         Records that share the rarest key.
+    key_sizes : dict
+        Number of keys by how many records share them.
     l_diversity, alpha, t_closeness : int or float
         The weakest over the confidential columns.
     delta_presence : list of float
@@ -134,6 +136,7 @@ class Measures(Mapping[str, Any]):
     special_uniques: int
     minimal_uniques: dict[str, int]
     k_anonymity: int
+    key_sizes: dict[str, int]
     l_diversity: int | None
     alpha: float | None
     t_closeness: float | None

@@ -24,7 +24,7 @@ from shoal.files import Source, read_file
 from shoal.kernels.representatives import group_rows
 from shoal.plan import Blocking, Plan, Reading, as_reading, load_settings
 from shoal.progress import show_progress
-from shoal.release import Release, check_output
+from shoal.release import Release, check_output, check_report, manifest_path
 from shoal.searching import Searched, search_sets
 from shoal.summary import ProtectedSet, summarise
 from shoal.tables import Table, open_table
@@ -52,6 +52,7 @@ def protect(
     plan: Plan | str | Path | None = None,
     all_numeric: bool = False,
     output: str | Path | None = None,
+    report: str | Path | None = None,
     threads: int | None = None,
     progress: bool | Callable[[int], None] | None = None,
 ) -> Release:
@@ -102,6 +103,8 @@ def protect(
         Take every column of numbers or dates that has no other role as a quasi-identifier.
     output : path
         Where to write the release, with its manifest beside it; checked before any work is done.
+    report : path
+        Where to write the internal edition of its report, ``.html``; checked too. Needs the extra ``report``.
     threads : int
         Threads for blocks and sets, and inside them where that pays; as many as there are cores by default. The
         result does not depend on it.
@@ -146,8 +149,11 @@ def protect(
     }
     if threads is not None and threads < 1:
         raise PlanError("threads: must be at least 1")
+    original = Path(data) if isinstance(data, str | Path) else None
     if output is not None:
-        check_output(Path(output), Path(data) if isinstance(data, str | Path) else None)
+        check_output(Path(output), original)
+    if report is not None:
+        check_report(Path(report), original, *((Path(output), manifest_path(Path(output))) if output else ()))
     clock = _Clock()
     settings = merge_settings(plan, given)
     source, table = read(data, settings)
@@ -157,8 +163,8 @@ def protect(
     codes, labels = stratify(declared, table)
     blocks = [block(declared, columns, codes) for columns in declared.sets]
     clock.lap("block")
-    with show_progress(len(table) * len(declared.sets), progress) as report:
-        groups_of_sets, searched = partition(declared, codes, blocks, report, threads)
+    with show_progress(len(table) * len(declared.sets), progress) as advance:
+        groups_of_sets, searched = partition(declared, codes, blocks, advance, threads)
     clock.lap("partition")
     protected = aggregate_sets(declared, groups_of_sets, threads)
     clock.lap("aggregate")
@@ -168,7 +174,9 @@ def protect(
     groups = protected[0].groups if len(protected) == 1 else np.column_stack([p.groups for p in protected])
     release = Release(data_out, groups, summary, declared.plan, clock.laps, source, table.native)
     if output is not None:
-        release.write(output)
+        release.write(output, report)
+    elif report is not None:
+        release.report(report)
     return release
 
 

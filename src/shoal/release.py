@@ -7,14 +7,16 @@ import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shoal.arrays import Ints
-from shoal.errors import FileError
+from shoal.errors import FileError, MissingExtra
 from shoal.files import Source, check_target, checksum, file_format, write_file, written_whole
+from shoal.notebook import release_fragment
 from shoal.plan import Plan
 from shoal.summary import Summary
 from shoal.tables import open_table
@@ -60,22 +62,58 @@ class Release:
             f"method {s.method}, k = {s.k}, information loss {s.information_loss:.4g} %>"
         )
 
-    def write(self, path: str | Path) -> Path:
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return release_fragment(self.summary)
+
+    def write(self, path: str | Path, report: str | Path | None = None) -> Path:
         """Write the table, and beside it the manifest; returns the path of the manifest.
 
-        Both appear whole or not at all. A file from a text or statistical format goes back to it in the same form.
+        With ``report`` also the internal edition of the report, which then names the file and its checksum. All appear
+        whole or not at all. A file from a text or statistical format goes back to it in the same form.
         """
         path = Path(path)
         path = path.resolve() if path.is_symlink() else path
         check_output(path, self.source.path if self.source else None)
         manifest = manifest_path(path)
+        pages = [] if report is None else [Path(report)]
+        if report is not None:
+            check_report(Path(report), self.source.path if self.source else None, path, manifest)
         frame = open_table(self.data).to_polars()
         released = {name for part in self.plan.quasi_identifiers for name in part}
-        with written_whole(path, manifest) as part:
+        with written_whole(path, manifest, *pages) as part:
             write_file(frame, part(path), self.source, released)
             content = self.manifest(output=part(path), name=path.name)
             part(manifest).write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+            for page in pages:
+                from shoal import report_page  # it needs this module
+
+                text = report_page(self, output=(path.name, content["output"]["sha256"]))
+                part(page).write_text(text, encoding="utf-8")
         return manifest
+
+    def report(
+        self, path: str | Path, *, edition: str = "internal", threads: int | None = None, progress: bool | None = None
+    ) -> Path:
+        """Write a report of the release, as one HTML file that needs no network; returns its path.
+
+        Parameters
+        ----------
+        path : path
+            Where to write it, ``.html`` or ``.htm``.
+        edition : {"internal", "external"}
+            For those who may see the original, or to go with the release: without anything that helps an intruder.
+        threads, progress
+            As for :meth:`measure`.
+        """
+        from shoal import report_page  # it needs this module
+
+        path = Path(path)
+        check_report(path, self.source.path if self.source else None)
+        text = report_page(self, edition, threads=threads, progress=progress)
+        with written_whole(path) as part:
+            part(path).write_text(text, encoding="utf-8")
+        return path
 
     def measure(
         self,
@@ -145,6 +183,17 @@ def check_output(path: Path, original: Path | None) -> None:
         raise FileError(f"'{path}' is the original; write the release to another file")
     for target in (path, manifest_path(path)):
         check_target(target)
+
+
+def check_report(path: Path, *tables: Path | None) -> None:
+    """Refuse a path that a report cannot be written to, and a report that cannot be made, before any work is done."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise FileError(f"'{path}': a report is written to a file that ends in .html")
+    if any(table and path.resolve() == table.resolve() for table in tables):
+        raise FileError(f"'{path}' is one of the other files; write the report to a file of its own")
+    check_target(path)
+    if not all(map(find_spec, ("altair", "jinja2", "vl_convert"))):
+        raise MissingExtra("a report", "report")
 
 
 def manifest_path(path: Path) -> Path:

@@ -70,6 +70,9 @@ def protect(
     block_size: BlockSize = None,
     block_columns: BlockColumns = None,
     repair: Repair = False,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the internal report to this .html file, too.")
+    ] = None,
     threads: Annotated[int | None, typer.Option(help="Threads for blocks; the result is the same.")] = None,
     plan: PlanFile = None,
     seed: Seed = None,
@@ -101,6 +104,7 @@ def protect(
             plan=plan,
             all_numeric=all_numeric,
             output=output,
+            report=report,
             threads=threads,
         )
         for note in release.summary.notes:

@@ -1,0 +1,53 @@
+"""shoal report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import shoal
+from shoal.cli.options import Delimiter, Encoding, Missing, NoHeader, names, reading_of
+from shoal.cli.shell import err, told_errors
+
+
+def report(
+    original: Annotated[Path, typer.Argument(metavar="ORIGINAL", help="The table before.")],
+    released: Annotated[Path, typer.Argument(metavar="RELEASED", help="The table after, with the same rows.")],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Where to write it: r.html.")],
+    edition: Annotated[
+        str, typer.Option(help="internal, or external: without anything that helps an intruder.")
+    ] = "internal",
+    quasi: Annotated[
+        list[str] | None,
+        typer.Option("-q", "--quasi-identifiers", help="Columns: a,b; those of the manifest, or all, by default."),
+    ] = None,
+    confidential: Annotated[
+        list[str] | None, typer.Option(help="Columns for l-diversity, alpha and t-closeness: a,b.")
+    ] = None,
+    weight: Annotated[str | None, typer.Option(help="Column of sampling weights, for the global risk.")] = None,
+    known: Annotated[
+        list[str] | None, typer.Option(help="Columns that an intruder knows: a,b; the quasi-identifiers by default.")
+    ] = None,
+    threads: Annotated[int | None, typer.Option(help="Measures that run at a time; the result is the same.")] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    missing: Missing = None,
+    no_header: NoHeader = False,
+) -> None:
+    """Write a report of a release, whoever made it: one HTML file that needs no network."""
+    with told_errors():
+        shoal.write_report(
+            original,
+            released,
+            output,
+            names(quasi),
+            edition=edition,
+            confidential=names(confidential),
+            weight=weight,
+            known=names(known),
+            reading=reading_of(delimiter, encoding, missing, no_header),
+            threads=threads,
+        )
+        err.print(f"{edition} report written to {output}", markup=False, highlight=False, soft_wrap=True)

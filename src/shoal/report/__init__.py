@@ -1,0 +1,124 @@
+"""The report: one HTML file that says what was asked for, what was reached and what remains at risk.
+
+``facts`` gathers what there is to tell, ``editions`` says what each edition may tell, ``verdict`` and ``sections`` turn
+it into sentences, tables and plots, and ``page`` into a file that needs nothing else. Only counts and figures go into
+a page, never rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import PlanError
+from shoal.files import written_whole
+from shoal.measurement import Names
+from shoal.plan import Reading
+from shoal.release import Release, check_report
+from shoal.report.editions import find_edition
+from shoal.report.facts import facts_of_release, facts_of_tables
+from shoal.report.page import page
+
+
+def write_report(
+    original: Any,
+    released: Any,
+    path: str | Path,
+    quasi_identifiers: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
+    *,
+    edition: str = "internal",
+    confidential: Names = None,
+    weight: str | None = None,
+    known: Names = None,
+    reading: Reading | Mapping[str, Any] | None = None,
+    threads: int | None = None,
+    progress: bool | None = None,
+) -> Path:
+    """Write a report of a release, whoever made it, as one HTML file that needs no network.
+
+    Where the release is a file that shoal wrote, the manifest beside it tells what was asked for, and gives the
+    quasi-identifiers, confidential columns and weight where they are not named here.
+
+    Parameters
+    ----------
+    original, released : pandas, polars or pyarrow tables, or paths
+        The table before and after, with the same rows in the same order.
+    path : path
+        Where to write the report, ``.html`` or ``.htm``.
+    quasi_identifiers, confidential, weight, known, reading, threads, progress
+        As for :func:`shoal.measure`.
+    edition : {"internal", "external"}
+        For those who may see the original, or to go with the release: without anything that helps an intruder.
+
+    Returns
+    -------
+    Path
+        Where it was written.
+
+    Raises
+    ------
+    PlanError, DataError, FileError, MissingExtra
+        Something asked for is wrong, the tables do not fit together, a file cannot be read or written, or the extra
+        ``report`` is not installed.
+
+    Examples
+    --------
+    >>> import shoal, tempfile
+    >>> survey = shoal.example(100)
+    >>> rounded = survey.with_columns(survey["age"] // 20 * 20)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report(survey, rounded, f"{folder}/report.html", ["age"], edition="external").name
+    'report.html'
+    """
+    path, chosen = Path(path), find_edition(edition)
+    check_report(path, *(Path(one) for one in (original, released) if isinstance(one, str | Path)))
+    if threads is not None and threads < 1:
+        raise PlanError("threads: must be at least 1")
+    facts = facts_of_tables(
+        original,
+        released,
+        quasi_identifiers,
+        chosen,
+        confidential=confidential,
+        weight=weight,
+        known=known,
+        reading=reading,
+        threads=threads,
+        progress=progress,
+    )
+    text = page(facts)
+    with written_whole(path) as part:
+        part(path).write_text(text, encoding="utf-8")
+    return path
+
+
+def report_page(
+    release: Release,
+    edition: str = "internal",
+    *,
+    output: tuple[str, str] = ("", ""),
+    threads: int | None = None,
+    progress: bool | None = None,
+) -> str:
+    """Return the report of a release as the text of an HTML file; ``release.report(path)`` writes it.
+
+    Parameters
+    ----------
+    release : Release
+        What it is about.
+    edition : {"internal", "external"}
+        As for :func:`write_report`.
+    output : tuple of str
+        Name and SHA-256 of the file that the release was written to, where it was.
+    threads, progress
+        As for :func:`shoal.measure`.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> release = shoal.protect(shoal.example(60), k=3, quasi_identifiers=["age", "hours"], identifiers="name")
+    >>> "What remains" in report_page(release, "external")
+    True
+    """
+    return page(facts_of_release(release, find_edition(edition), threads, progress, output))
