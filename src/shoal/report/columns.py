@@ -37,7 +37,8 @@ def distributions(facts: Facts) -> Section | None:
 def _number_card(facts: Facts, shape: NumberShape) -> Card:
     before, after = shape.before, shape.after
     if not shape.edges:
-        return Card(shape.name, [Paragraph("Too few values to draw without telling about single records.")])
+        few = "There are no values." if facts.edition.internal else "Too few values to tell about."
+        return Card(shape.name, [Paragraph(few)])
     digits = 4 if facts.edition.internal else 3
     means = [plots.write_value(shape, side.mean, digits) or "none" for side in (before, after)]
     said = f"Mean {means[0]} before, {means[1]} after"
