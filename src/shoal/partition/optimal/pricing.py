@@ -39,7 +39,7 @@ def squared_distances(values: Floats) -> Floats:
 
 
 @kernel
-def price_roots(
+def price_roots(  # noqa: PLR0915 - a search loop in one piece
     distances: Floats,
     crowd: Floats,
     prices: Floats,
@@ -53,12 +53,12 @@ def price_roots(
     sizes: Ints,
     watch: Ints,
 ) -> None:
-    """Fill ``least`` (n,) at ``roots`` with the least reduced cost of a group of that root, or ``most`` if that is less.
+    """Fill ``least`` (n,) at ``roots`` with the least reduced cost of a group of that root, at most ``most``.
 
     ``distances`` is (n, n), ``crowd`` (n, 2k - 1) the sum of the distances of a record to the m nearest others,
     ``prices`` (n,), ``rank`` (n,) the places of records by price, ``near`` (n, m) the candidates of each root, all
-    records where m is 0. ``found`` (n, t, 2k - 1) and ``sizes`` (n, t), 0 before, take the last t improvements of each
-    root. Returns early where the watch says so: nothing is then known about roots that were not finished.
+    records where m is 0. ``found`` (n, t, 2k - 1) and ``sizes`` (n, t), 0 before, take the t last improvements of each
+    root, the best first. Returns early where the watch says so: nothing is then known about roots not finished.
     """
     n = len(prices)
     width = near.shape[1] if near.shape[1] > 0 else n
@@ -69,7 +69,7 @@ def price_roots(
     chosen = np.empty(depth, np.int64)
     branches = 0
     for root in roots:
-        best, slot = most, 0
+        best = most
         for size in range(k, min(2 * k - 1, n) + 1):
             left = size - 1
             # the candidates of the root alone
@@ -111,8 +111,7 @@ def price_roots(
                 base = value[level] + terms[level, p]
                 if left == 1:
                     best = base
-                    _keep(found[root], sizes[root], slot, chosen, size)
-                    slot = (slot + 1) % sizes.shape[1]
+                    _keep(found[root], sizes[root], chosen, size)
                     continue
                 # a candidate goes on if it and the best of the others can still reach the best
                 others = value[level] + keys[level, p]
@@ -178,8 +177,12 @@ def _sort(rows: Ints, terms: Floats, keys: Floats, count: int) -> None:
 
 
 @kernel
-def _keep(found: Ints, sizes: Ints, slot: int, chosen: Ints, size: int) -> None:
-    """Write a group into a slot; ``found`` (t, 2k - 1), ``sizes`` (t,)."""
-    sizes[slot] = size
+def _keep(found: Ints, sizes: Ints, chosen: Ints, size: int) -> None:
+    """Write a group into the first slot, and move the others on; ``found`` (t, 2k - 1), ``sizes`` (t,)."""
+    for slot in range(len(sizes) - 1, 0, -1):
+        sizes[slot] = sizes[slot - 1]
+        for c in range(sizes[slot]):
+            found[slot, c] = found[slot - 1, c]
+    sizes[0] = size
     for c in range(size):
-        found[slot, c] = chosen[c]
+        found[0, c] = chosen[c]
