@@ -46,20 +46,31 @@ def no_columns() -> Columns:
 
 def add_columns(columns: Columns, values: Floats, objective: Objective, partitions: list[Ints], k: int) -> Columns:
     """Add the groups of partitions to the columns, each once."""
-    n = len(values)
+    parts = [group_rows(groups) for groups in partitions]
+    rows = [order for order, _ in parts]
+    sizes = [np.diff(starts) for _, starts in parts]
+    costs = [errors_of_groups(values, objective, order, starts, k) for order, starts in parts]
+    together = add_groups(columns, rows, sizes, costs, len(values))
+    return take_columns(together, np.arange(max(0, len(together) - _KEPT), len(together)))
+
+
+def add_groups(columns: Columns, rows: list[Ints], sizes: list[Ints], costs: list[Floats], n: int) -> Columns:
+    """Add groups of n records to the columns, each once: their rows one after the other, their sizes and costs."""
     names = np.random.SeedSequence(n).generate_state(n, np.uint64).view(np.int64)  # of records; a sum names a set
-    rows, sizes, costs, keys = [columns.rows], [np.diff(columns.starts)], [columns.costs], [columns.keys]
-    for groups in partitions:
-        order, starts = group_rows(groups)
-        rows.append(order)
-        sizes.append(np.diff(starts))
-        costs.append(errors_of_groups(values, objective, order, starts, k))
-        keys.append(np.add.reduceat(names[order], starts[:-1]))
+    keys = [columns.keys]
+    for own, size in zip(rows, sizes, strict=True):
+        keys.append(np.add.reduceat(names[own], np.cumsum(size) - size) if len(size) else size)
     all_keys = np.concatenate(keys)
     # the last of equal columns, so that those that are seen again count as new
     last = len(all_keys) - 1 - np.unique(all_keys[::-1], return_index=True)[1]
-    kept = np.sort(last)[-_KEPT:]
-    return _take(np.concatenate(rows), np.concatenate(sizes), np.concatenate(costs), all_keys, kept)
+    all_rows = np.concatenate([columns.rows, *rows])
+    all_sizes = np.concatenate([np.diff(columns.starts), *sizes])
+    return _take(all_rows, all_sizes, np.concatenate([columns.costs, *costs]), all_keys, np.sort(last))
+
+
+def take_columns(columns: Columns, kept: Ints) -> Columns:
+    """Return some of the columns."""
+    return _take(columns.rows, np.diff(columns.starts), columns.costs, columns.keys, kept)
 
 
 def _take(rows: Ints, sizes: Ints, costs: Floats, keys: Ints, kept: Ints) -> Columns:
@@ -148,7 +159,7 @@ def _solve(
             constraints=LinearConstraint(matrix[:, useful], 1, 1),
             integrality=np.ones(len(useful)),
             bounds=Bounds(0, 1),
-            options={"node_limit": _NODES},
+            options={"node_limit": _NODES, "mip_rel_gap": 0.0},
         )
         if solved.x is None:
             return None
