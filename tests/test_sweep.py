@@ -559,7 +559,7 @@ def test_an_interruption_says_what_is_kept(table, tmp_path, monkeypatch):
 def test_the_command_takes_what_protect_takes():
     commands = typer.main.get_command(shoal.cli.app).commands
     flags = {name: {flag for p in commands[name].params for flag in p.opts} for name in ("protect", "sweep")}
-    assert flags["protect"] - flags["sweep"] <= {"-O", "--option", "--report"}
+    assert flags["protect"] - flags["sweep"] <= {"-O", "--option", "--report", "--steps", "--time"}
 
 
 def test_a_sweep_needs_no_plotting_to_be_loaded():
