@@ -19,9 +19,7 @@ Quasi = Annotated[
     list[str] | None,
     typer.Option("-q", "--quasi-identifiers", help="Columns to microaggregate: a,b. Repeat for separate sets."),
 ]
-Refine = Annotated[
-    bool, typer.Option("--refine", help="Improve the groups of the method while that lowers the loss.")
-]
+Refine = Annotated[bool, typer.Option("--refine", help="Improve the groups of the method while that lowers the loss.")]
 AllNumeric = Annotated[
     bool, typer.Option("--all-numeric", help="Take all numeric columns without another role as quasi-identifiers.")
 ]
