@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 
 import shoal
 import shoal.cli
+from shoal.partition.method import STOP, new_watch
 from shoal.sweeps import Result, Sweep, running
-from shoal.sweeps.combinations import draw_samples, parse_ks, parse_methods, sampled_rows
+from shoal.sweeps.combinations import Combination, draw_samples, parse_ks, parse_methods, sampled_rows
 from shoal.sweeps.recommendation import Axes
 from shoal.sweeps.results import PERCENTAGES
+from shoal.sweeps.risk_utility_map import style
 from shoal.sweeps.trade_off import knee, pareto_front
 from shoal.tables import open_table
 from test_cli import run
@@ -342,6 +344,14 @@ def test_an_error_in_one_combination_stops_the_others(survey, monkeypatch):
     assert len(runs) < 59
 
 
+def test_a_combination_that_is_running_stops_when_asked(survey):
+    plan = shoal.Plan(k=3, quasi_identifiers=COLUMNS)
+    watch = new_watch()
+    watch[STOP] = 1
+    with pytest.raises(running._Stopped):
+        running._run(Combination(plan, 1), open_table(survey), None, None, {}, watch)
+
+
 # words
 
 
@@ -483,6 +493,10 @@ def test_the_picture_has_every_point_the_front_and_the_limits(survey):
     rules = [values for mark, values in marks if mark == "rule"]
     assert [{"limit": 20}] in rules
     assert [len(values) for values in rules] == [1, 10, 10]
+
+
+def test_every_method_has_a_look_of_its_own():
+    assert len({style(place) for place in range(64)}) == 64
 
 
 @pytest.mark.parametrize(

@@ -50,11 +50,11 @@ def draw(
 
     rows = _rows(results, axes, front)
     names = list(dict.fromkeys(row["method"] for row in rows))
-    repeat = -(-len(names) // len(_COLOURS))
+    colours, shapes = zip(*map(style, range(len(names))), strict=True) if names else ((), ())
     x = alt.X("loss:Q", title=f"{MEASURES[axes.loss].label}, %  (less is better)")
     y = alt.Y("risk:Q", title=f"{MEASURES[axes.risk].label}, %  (less is better)")
-    colour = alt.Color("method:N", title=None).scale(domain=names, range=list(_COLOURS * repeat)[: len(names)])
-    shape = alt.Shape("method:N", title=None).scale(domain=names, range=list(_SHAPES * repeat)[: len(names)])
+    colour = alt.Color("method:N", title=None).scale(domain=names, range=list(colours))
+    shape = alt.Shape("method:N", title=None).scale(domain=names, range=list(shapes))
     tooltip = [alt.Tooltip(f"{name}:{kind}", title=title, format=form) for name, kind, title, form in _TOLD]
     on_front = alt.InlineData(values=[row for row in rows if row["front"]])
     layers = [*_limits(axes), *_errors(results, axes, rows)]
@@ -91,6 +91,11 @@ _TOLD = (
     ("risk", "Q", "risk, %", ".2f"),
     ("loss", "Q", "loss, %", ".2f"),
 )
+
+
+def style(place: int) -> tuple[str, str]:
+    """Return colour and shape of a method by its place; both go round, and no two of 64 have the same pair."""
+    return _COLOURS[place % len(_COLOURS)], _SHAPES[(place + place // len(_COLOURS)) % len(_SHAPES)]
 
 
 def _rows(results: Sequence[Result], axes: Axes, front: Sequence[int]) -> list[dict[str, Any]]:
