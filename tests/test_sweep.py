@@ -561,13 +561,23 @@ def test_mistakes_on_the_command_line_end_with_status_2(table, tmp_path):
 
 
 def test_an_interruption_says_what_is_kept(table, tmp_path, monkeypatch):
-    def interrupted(*words, **how):
-        raise KeyboardInterrupt
+    real, last = running.protect, 3
+
+    def interrupted(data, *, plan, **how):
+        if plan.k == last:
+            raise KeyboardInterrupt
+        return real(data, plan=plan, **how)
 
     monkeypatch.setattr(running, "protect", interrupted)
-    answer = run("sweep", table, "-k", "3", "-q", "age", "--drop", "name", "-o", tmp_path / "out")
+    words = ("-k", "3:4", "-m", "mdav", "-q", "age", "--drop", "name", "--threads", 1, "-o", tmp_path / "out")
+    answer = run("sweep", table, *words)
+    assert answer.exit_code == 130
+    assert answer.stderr == "interrupted; nothing was written\n"
+    last = 4
+    answer = run("sweep", table, *words)
     assert answer.exit_code == 130
     assert "the same command goes on from there" in answer.stderr
+    assert len(list((tmp_path / "out" / "results").iterdir())) == 1
 
 
 def test_the_command_takes_what_protect_takes():

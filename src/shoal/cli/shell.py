@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -39,8 +39,8 @@ def _root(
 
 
 @contextmanager
-def told_errors(interrupted: str = "nothing was written") -> Iterator[None]:
-    """Turn errors into sentences on standard error and a status; ``interrupted`` is what an interruption leaves."""
+def told_errors(interrupted: Callable[[], str] = lambda: "nothing was written") -> Iterator[None]:
+    """Turn errors into sentences on standard error and a status; ``interrupted`` says what an interruption leaves."""
     try:
         yield
     except shoal.ShoalError as error:
@@ -48,7 +48,7 @@ def told_errors(interrupted: str = "nothing was written") -> Iterator[None]:
         err.print(f"error: {message}", markup=False, highlight=False, style="red", soft_wrap=True)
         raise typer.Exit(1 if isinstance(error, shoal.BrokenPromise) else 2) from None
     except KeyboardInterrupt:
-        err.print(f"interrupted; {interrupted}", markup=False, soft_wrap=True)
+        err.print(f"interrupted; {interrupted()}", markup=False, highlight=False, soft_wrap=True)
         raise typer.Exit(130) from None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -88,10 +89,7 @@ def sweep(
     as_json: Json = False,
 ) -> None:
     """Try every method at every k, measure each release, and recommend one."""
-    left = "nothing was written"
-    if output is not None:
-        left = f"what was finished is in {output}, and the same command goes on from there"
-    with told_errors(left):
+    with told_errors(partial(_left, output)):
         found = shoal.sweep(
             table,
             k,
@@ -133,6 +131,13 @@ def sweep(
             if found.recommended:
                 follow = f"shoal protect {table} -o OUT --plan {output / 'recommended.yaml'}"
                 err.print(f"to make it: {follow}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _left(output: Path | None) -> str:
+    """Say what an interruption leaves."""
+    if output is None or not output.exists():
+        return "nothing was written"
+    return f"what was finished is in {output}, and the same command goes on from there"
 
 
 def _front_table(found: shoal.Sweep) -> Table:
