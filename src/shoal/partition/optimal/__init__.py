@@ -13,13 +13,14 @@ Every group has at least k records: the start's have, and every change keeps gro
 from __future__ import annotations
 
 import time as clock
+from dataclasses import replace
 
 import numpy as np
 
 from shoal.arrays import Ints
 from shoal.encode import Records
 from shoal.partition.optimal.objective import released_as
-from shoal.partition.optimal.search import Found, Problem, Tell, search, usual_steps
+from shoal.partition.optimal.search import Found, Problem, Tell, problem_of_rows, search, usual_steps
 from shoal.partition.univariate import univariate
 
 
@@ -42,7 +43,16 @@ def solve(
         return _one_column(problem)
     if steps is None and time is None:
         steps = usual_steps(problem)
+    if time is not None:
+        _compile(problem)
     return search(problem, seed, steps, None if time is None else clock.monotonic() + time, threads, tell)
+
+
+def _compile(problem: Problem) -> None:
+    """Search a few records first: a time is for searching, not for compiling what has not been used before."""
+    rows = np.arange(min(len(problem), 8 * problem.k))
+    few = problem_of_rows(problem, rows)
+    search(replace(few, cells=np.zeros_like(few.cells)), 0, 10 * len(rows), None, 1)
 
 
 def _one_column(problem: Problem) -> Found:

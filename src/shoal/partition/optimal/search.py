@@ -151,13 +151,13 @@ def _start(problem: Problem) -> Ints:
     first = 0
     for cell in np.unique(problem.cells):
         rows = np.flatnonzero(problem.cells == cell)
-        part = _part(problem, rows)
+        part = problem_of_rows(problem, rows)
         groups[rows] = start(part.values, part.observed, part.objective, part.k) + first
         first = int(groups[rows].max()) + 1
     return groups
 
 
-def _part(problem: Problem, rows: Ints) -> Problem:
+def problem_of_rows(problem: Problem, rows: Ints) -> Problem:
     """Return the problem of some of the rows."""
     return Problem(
         np.ascontiguousarray(problem.values[rows]),
@@ -234,7 +234,7 @@ def _improve(
     watch: Ints,
 ) -> Improved:
     """Anneal one region; the second try of a long cycle starts from the groups as they are."""
-    part = _part(problem, rows)
+    part = problem_of_rows(problem, rows)
     labels = np.unique(groups[rows], return_inverse=True)[1].astype(np.int64)
     moments = np.tile(labels, (_MOMENTS if searched_whole(len(problem)) else 0, 1))
     order, starts = group_rows(labels)
@@ -306,7 +306,7 @@ def _neighbours(part: Problem) -> Neighbours:
 def _neighbours_of_cells(problem: Problem) -> dict[int, Neighbours]:
     """Return the neighbours in each cell, by the first row of the cell: a table that is searched whole keeps them."""
     cells = [np.flatnonzero(problem.cells == cell) for cell in np.unique(problem.cells)]
-    return {int(rows[0]): _neighbours(_part(problem, rows)) for rows in cells}
+    return {int(rows[0]): _neighbours(problem_of_rows(problem, rows)) for rows in cells}
 
 
 @kernel
