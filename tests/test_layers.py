@@ -13,7 +13,7 @@ PACKAGE = Path(shoal.__file__).parent
 LAYERS = [
     {"arrays", "errors", "schema", "plan"},
     {"kernels"},
-    {"encode", "aggregate", "partition", "blocking", "measures", "check"},
+    {"encode", "aggregate", "hierarchy", "partition", "blocking", "measures", "check"},
     {"worker"},
     {"files", "tables", "engines", "examples", "inspection"},
     {
