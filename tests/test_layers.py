@@ -11,7 +11,7 @@ import shoal
 
 PACKAGE = Path(shoal.__file__).parent
 LAYERS = [
-    {"arrays", "errors", "schema", "plan"},
+    {"arrays", "errors", "schema", "settings", "plan"},
     {"kernels"},
     {"encode", "aggregate", "hierarchy", "partition", "blocking", "measures", "check"},
     {"worker"},

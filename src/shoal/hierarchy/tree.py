@@ -160,7 +160,7 @@ class Hierarchy:
     def _common(self, a: Ints, b: Ints) -> Ints:
         one = self.paths[a]
         shared = ((one == self.paths[b]) & (one >= 0)).sum(axis=1)
-        return one[np.arange(len(a)), shared - 1].astype(np.int64)
+        return np.asarray(one[np.arange(len(a)), shared - 1], dtype=np.int64)
 
     def subsumer_of(self, codes: Ints) -> int:
         """Return the least common subsumer of a set of nodes.
