@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import BrokenPromise, DataError, FileError, MissingExtra, PlanError, ShoalError, printable
 from shoal.examples import example
+from shoal.hierarchy import Hierarchy, load_hierarchy
 from shoal.inspection import Inspection, inspect
 from shoal.plan import Blocking, Plan, Reading
 from shoal.release import Release
@@ -26,6 +27,7 @@ __all__ = [
     "BrokenPromise",
     "DataError",
     "FileError",
+    "Hierarchy",
     "Inspection",
     "Kind",
     "Measures",
@@ -42,6 +44,7 @@ __all__ = [
     "example",
     "find_method",
     "inspect",
+    "load_hierarchy",
     "measure",
     "printable",
     "protect",

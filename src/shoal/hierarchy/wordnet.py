@@ -80,10 +80,14 @@ def _reader(settings: WordNetSettings) -> Iterator[Any]:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # that it has no other languages
                     reader = WordNetCorpusReader(root, None)
-                version = str(reader.get_version())
-                if settings.version in (None, version):
-                    yield reader
-                    return
+                try:
+                    version = str(reader.get_version())
+                    if settings.version in (None, version):
+                        yield reader
+                        return
+                finally:
+                    for stream in reader._data_file_map.values():  # the reader has no way to close its files
+                        stream.close()
                 found.append(version)
                 break
         there = f"; there is {', '.join(found)}" if found else ""
@@ -149,4 +153,4 @@ def _named(reader: Any, synsets: dict[str, Any], above: dict[Any, Any]) -> Hiera
             names[synset] = word
     pairs = [(names[synset], names[parent]) for synset, parent in above.items() if parent is not None]
     pairs += [(name, names[synset]) for synset, several in values_of.items() if len(several) > 1 for name in several]
-    return grow(pairs, root=next(names[synset] for synset, parent in above.items() if parent is None))
+    return grow(pairs, root=next((names[s] for s, parent in above.items() if parent is None), None))
