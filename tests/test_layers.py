@@ -15,7 +15,7 @@ LAYERS = [
     {"kernels"},
     {"encode", "aggregate", "hierarchy", "partition", "blocking", "measures", "check"},
     {"worker"},
-    {"files", "tables", "engines", "examples", "inspection"},
+    {"files", "tables", "engines", "examples", "inspection", "hierarchy_inspection"},
     {
         "declare",
         "progress",

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 from shoal.errors import BrokenPromise, DataError, FileError, MissingExtra, PlanError, ShoalError, printable
 from shoal.examples import example
 from shoal.hierarchy import Hierarchy, load_hierarchy
+from shoal.hierarchy_inspection import FEWEST, HierarchyInspection, inspect_hierarchy
+from shoal.hierarchy_settings import HierarchySettings, WordNetSettings
 from shoal.inspection import Inspection, inspect
 from shoal.plan import Blocking, Plan, Reading
 from shoal.release import Release
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from shoal.sweeps import Sweep, sweep
 
 __all__ = [
+    "FEWEST",
     "MEASURES",
     "METHODS",
     "Blocking",
@@ -28,6 +31,8 @@ __all__ = [
     "DataError",
     "FileError",
     "Hierarchy",
+    "HierarchyInspection",
+    "HierarchySettings",
     "Inspection",
     "Kind",
     "Measures",
@@ -40,10 +45,12 @@ __all__ = [
     "ShoalError",
     "Summary",
     "Sweep",
+    "WordNetSettings",
     "__version__",
     "example",
     "find_method",
     "inspect",
+    "inspect_hierarchy",
     "load_hierarchy",
     "measure",
     "printable",

@@ -16,11 +16,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from shoal.errors import DataError, FileError, MissingExtra
 from shoal.hierarchy.growing import grow
 from shoal.hierarchy.tree import Hierarchy
+from shoal.hierarchy.words import read_words
 from shoal.hierarchy_settings import WordNetSettings
 
 _CORPORA = ("wordnet", "wordnet31", "wordnet2021")
@@ -37,10 +39,11 @@ def from_wordnet(values: Iterable[str], settings: WordNetSettings | None = None)
         Words of values that are no words themselves, places to change, the version and its folder.
     """
     settings = settings or WordNetSettings()
-    named = dict.fromkeys((*values, *settings.words))
+    words = read_words(Path(settings.words)) if isinstance(settings.words, str) else settings.words
+    named = dict.fromkeys((*values, *words))
     with _reader(settings) as reader:
         mistakes: list[str] = []
-        synsets = {name: _find(reader, settings.words.get(name, name), name, mistakes) for name in named}
+        synsets = {name: _find(reader, words.get(name, name), name, mistakes) for name in named}
         moved: dict[Any, Any] = {}
         for name, word in settings.parents.items():
             child = synsets[name] if name in synsets else _find(reader, name, name, mistakes)
