@@ -24,6 +24,7 @@ LAYERS = [
         "pipeline",
         "comparison",
         "evaluation",
+        "measured",
         "measurement",
         "searching",
         "sweeps",

@@ -15,7 +15,8 @@ from shoal.schema import Kind, Role
 from shoal.summary import Summary, shoal_version
 
 if TYPE_CHECKING:
-    from shoal.measurement import Measures, measure
+    from shoal.measured import Measures
+    from shoal.measurement import measure
     from shoal.measures.catalogue import MEASURES
     from shoal.partition import METHODS, find_method
     from shoal.pipeline import protect
@@ -65,7 +66,7 @@ __version__ = shoal_version()
 _WITH_KERNELS = {
     "MEASURES": "shoal.measures.catalogue",
     "METHODS": "shoal.partition",
-    "Measures": "shoal.measurement",
+    "Measures": "shoal.measured",
     "Sweep": "shoal.sweeps",
     "find_method": "shoal.partition",
     "measure": "shoal.measurement",

@@ -12,7 +12,8 @@ from typing import Any
 from shoal.before_after import ColumnChange, Shape, column_changes, shapes
 from shoal.errors import PlanError
 from shoal.files import Source, file_format
-from shoal.measurement import Measures, Names, measure
+from shoal.measured import Measures
+from shoal.measurement import Names, measure
 from shoal.pipeline import read
 from shoal.plan import Plan, Reading, as_reading
 from shoal.release import Release, manifest_path
