@@ -11,9 +11,9 @@ import shoal
 
 PACKAGE = Path(shoal.__file__).parent
 LAYERS = [
-    {"arrays", "errors", "schema", "plan"},
+    {"arrays", "errors", "schema", "settings", "plan"},
     {"kernels"},
-    {"encode", "aggregate", "partition", "blocking", "measures", "check"},
+    {"encode", "aggregate", "hierarchy", "partition", "blocking", "measures", "check"},
     {"worker"},
     {"files", "tables", "engines", "examples", "inspection"},
     {

@@ -7,28 +7,16 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from shoal.errors import FileError, PlanError, did_you_mean
 from shoal.schema import Role
+from shoal.settings import Settings
 
 EVERY_COLUMN = "*"  # key of `aggregators` that stands for all columns without an entry of their own
 
 
-class _Settings(BaseModel):
-    """Settings that are checked all at once and never change."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    section: ClassVar[str] = ""  # what precedes the names of settings in messages
-
-    def __init__(self, /, **settings: Any) -> None:
-        try:
-            super().__init__(**settings)
-        except ValidationError as error:
-            raise PlanError(_sentences(error, type(self))) from None
-
-
-class Reading(_Settings):
+class Reading(Settings):
     """How to read a text file, where looking at it is not enough.
 
     Attributes
@@ -49,7 +37,7 @@ class Reading(_Settings):
     header: bool = True
 
 
-class Blocking(_Settings):
+class Blocking(Settings):
     """How to cut a large table into blocks that are partitioned one by one.
 
     Attributes
@@ -89,7 +77,7 @@ def as_reading(value: object) -> Reading:
     return Reading(**(value or {}))
 
 
-class Plan(_Settings):
+class Plan(Settings):
     """Everything asked for: k, the roles of the columns, the method and its options.
 
     Attributes
@@ -138,9 +126,9 @@ class Plan(_Settings):
     strata: tuple[str, ...] = ()
     small_strata: Literal["error", "merge"] = "error"
     method: str = "mdav"
-    options: dict[str, bool | int | float | str | None] = {}
+    options: dict[str, bool | int | float | str | None] = Field(default={})
     refine: bool = False
-    aggregators: dict[str, str] = {}
+    aggregators: dict[str, str] = Field(default={})
     scaling: Literal["z-score", "range", "robust", "none"] = "z-score"
     blocking: Blocking | None = None
     reading: Reading = Reading()
@@ -284,38 +272,6 @@ def column_mistakes(settings: Mapping[str, Any], columns: list[str]) -> list[str
         for name in dict.fromkeys(named)
         if name not in known
     ]
-
-
-_PLAIN_WORDS = {
-    "greater_than_equal": "must be at least {ge}",
-    "int_parsing": "must be a whole number",
-    "int_type": "must be a whole number",
-    "int_from_float": "must be a whole number",
-    "literal_error": "must be {expected}",
-    "string_type": "must be a text",
-    "tuple_type": "must be a list of column names",
-    "dict_type": "must be a list of names with a value each",
-    "bool_type": "must be true or false",
-}
-
-
-def _sentences(error: ValidationError, model: type[_Settings]) -> list[str]:
-    """Turn pydantic's report into sentences that name the setting."""
-    mistakes: list[str] = []
-    for problem in error.errors():
-        cause = problem.get("ctx", {}).get("error")
-        name = ".".join(str(part) for part in problem["loc"])
-        place = model.section + name
-        if isinstance(cause, PlanError):
-            mistakes += cause.mistakes
-        elif problem["type"] == "extra_forbidden":
-            mistakes.append(f"there is no setting '{place}'{did_you_mean(name, model.model_fields)}")
-        elif problem["type"] == "missing":
-            mistakes.append(f"{place}: is missing; say what it should be")
-        else:
-            told = _PLAIN_WORDS.get(problem["type"], problem["msg"].lower())
-            mistakes.append(f"{place}: {told.format(**problem.get('ctx', {}))}")
-    return mistakes
 
 
 class _OnceEach(yaml.SafeLoader):
