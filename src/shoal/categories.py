@@ -22,7 +22,7 @@ import numpy as np
 from shoal.arrays import Flags, Floats, Ints
 from shoal.encode import Column
 from shoal.errors import DataError, counted, did_you_mean
-from shoal.hierarchy import Hierarchy, NodeDistances
+from shoal.hierarchy import Hierarchy, NodeDistances, check_covered
 from shoal.schema import Kind
 
 _HINTS = 20  # values in one message that are given the nearest name
@@ -126,13 +126,7 @@ def ordinal(name: str, factor: Factor, levels: Sequence[str]) -> Category:
 def semantic(name: str, factor: Factor, hierarchy: Hierarchy, distance: str) -> Category:
     """Return a column whose values are nodes of a hierarchy; a value that is not is an error that lists them all."""
     labels = [str(label) for label in factor.labels]
-    at = hierarchy.codes_of(labels)
-    lost = [label for label, node in zip(labels, at, strict=True) if node < 0]
-    if lost:
-        raise DataError(
-            f"column '{name}': {counted(len(lost), 'value')} not in its hierarchy: {_listed(lost, hierarchy.names)}; "
-            f"add {'it' if len(lost) == 1 else 'them'}, or map {'it' if len(lost) == 1 else 'them'} to names that are"
-        )
+    at = check_covered(hierarchy, labels).codes_of(labels)
     seen = np.unique(at) if len(at) else np.zeros(1, dtype=np.int64)
     kept = hierarchy.closure(seen)
     rest = np.setdiff1d(kept, seen)

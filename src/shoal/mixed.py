@@ -18,9 +18,9 @@ from functools import cached_property
 
 import numpy as np
 
-from shoal.arrays import Flags, Floats, Ints
+from shoal.arrays import Flags, Floats, Ints, Numbers
 from shoal.categories import AnyColumn, Category
-from shoal.encode import Column, Scale
+from shoal.encode import Scale
 from shoal.kernels.mixed import EQUAL, NUMBER, TABLE
 
 _TABULATED = 512  # values of a nominal column from which equal or not is asked instead of looked up
@@ -99,8 +99,7 @@ def mix(
     >>> mixed.counts.tolist(), mixed.record.tolist()
     ([2, 1], [0, 1, 0])
     """
-    coded = [_codes(column) for column in columns]
-    record, first, counts = _distinct([codes for codes, _ in coded], [size for _, size in coded])
+    record, first, counts = distinct_records([(column, column.values, column.observed) for column in columns])
     cells = np.empty((len(first), len(columns)))
     order = np.empty_like(cells)
     kinds, width, tables = [], [], []
@@ -139,17 +138,21 @@ def mix(
     )
 
 
-def _codes(column: AnyColumn) -> tuple[Ints, int]:
-    """Return a number for each distinct value of a column, 0 where missing, and how many numbers there are."""
-    if isinstance(column, Category):
-        return np.where(column.observed, column.values + 1, 0), len(column.names) + 1
-    assert isinstance(column, Column)
-    seen, inverse = np.unique(column.values, return_inverse=True)
-    return np.where(column.observed, inverse.reshape(-1) + 1, 0).astype(np.int64), len(seen) + 1
+def distinct_records(columns: Sequence[tuple[AnyColumn, Numbers, Flags]]) -> tuple[Ints, Ints, Ints]:
+    """Number the distinct records of some columns by first appearance; a missing value is a value of its own.
 
-
-def _distinct(codes: list[Ints], sizes: list[int]) -> tuple[Ints, Ints, Ints]:
-    """Return the distinct record of each row, the first row of each distinct record in their order, and the counts."""
+    ``columns`` have their values, or what was released for them, and which there are. Returns the distinct record of each
+    row, the first row of each distinct record in their order, and how often each occurs.
+    """
+    codes, sizes = [], []
+    for column, values, observed in columns:
+        if isinstance(column, Category):
+            codes.append(np.where(observed, values + 1, 0).astype(np.int64))
+            sizes.append(len(column.names) + 1)
+        else:
+            seen, inverse = np.unique(values, return_inverse=True)
+            codes.append(np.where(observed, inverse.reshape(-1) + 1, 0).astype(np.int64))
+            sizes.append(len(seen) + 1)
     keys, total = codes[0], sizes[0]
     for more, size in zip(codes[1:], sizes[1:], strict=True):
         if total * size >= 1 << 62:

@@ -37,7 +37,7 @@ from shoal.partition.method import DONE, STOP
 _MEDIAN, _HALF, _CENTROID, _GAP = range(4)
 
 
-def mondrian(records: Mixed, k: int, watch: Ints, persist: bool = False) -> Ints:
+def mondrian(records: Mixed, k: int, watch: Ints, persist: bool = True) -> Ints:
     """Partition records by strict Mondrian, at medians."""
     return _partition(records, k, watch, _MEDIAN, persist)
 
@@ -47,12 +47,12 @@ def mondrian_relaxed(records: Mixed, k: int, watch: Ints) -> Ints:
     return _partition(records, k, watch, _HALF, False)
 
 
-def mondrian_ordered(records: Mixed, k: int, watch: Ints, persist: bool = False) -> Ints:
+def mondrian_ordered(records: Mixed, k: int, watch: Ints, persist: bool = True) -> Ints:
     """Partition records by Mondrian with cuts at centroids."""
     return _partition(records, k, watch, _CENTROID, persist)
 
 
-def mondrian_strict(records: Mixed, k: int, watch: Ints, seed: int = 0, persist: bool = False) -> Ints:
+def mondrian_strict(records: Mixed, k: int, watch: Ints, seed: int = 0, persist: bool = True) -> Ints:
     """Partition records as ``mondrian_ordered`` does, with the categories in an arbitrary order."""
     rng = np.random.default_rng(seed)
     order = records.order.copy()
@@ -63,7 +63,7 @@ def mondrian_strict(records: Mixed, k: int, watch: Ints, seed: int = 0, persist:
     return mondrian_ordered(replace(records, order=order), k, watch, persist)
 
 
-def sa_mondrian(records: Mixed, k: int, watch: Ints, persist: bool = False) -> Ints:
+def sa_mondrian(records: Mixed, k: int, watch: Ints, persist: bool = True) -> Ints:
     """Partition records by Mondrian with cuts at the widest gaps."""
     return _partition(records, k, watch, _GAP, persist)
 
