@@ -11,7 +11,7 @@ import shoal
 
 PACKAGE = Path(shoal.__file__).parent
 LAYERS = [
-    {"arrays", "errors", "schema", "settings", "plan"},
+    {"arrays", "errors", "schema", "settings", "hierarchy_settings", "plan"},
     {"kernels"},
     {"encode", "aggregate", "hierarchy", "partition", "blocking", "measures", "check"},
     {"worker"},
@@ -36,14 +36,14 @@ LAYERS = [
 THIRD_PARTY = {
     0: {"numpy", "pydantic", "yaml"},
     1: {"numpy", "numba"},
-    2: {"numpy", "scipy"},
+    2: {"numpy", "scipy", "yaml", "nltk"},
     3: {"numpy"},
     4: {"numpy", "narwhals", "polars", "pandas", "pyarrow", "pyreadstat", "yaml"},
     5: {"numpy", "rich", "narwhals", "polars", "altair", "threadpoolctl"},
     6: {"altair", "jinja2", "markupsafe", "vl_convert"},
     7: {"typer", "rich"},
 }
-_LATE = {"polars", "pandas", "pyarrow", "pyreadstat", "rich", "altair", "jinja2", "markupsafe", "vl_convert"}
+_LATE = {"nltk", "polars", "pandas", "pyarrow", "pyreadstat", "rich", "altair", "jinja2", "markupsafe", "vl_convert"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
