@@ -1,12 +1,12 @@
 """Groups to released categories: one for each group and column, or combinations that occur in the original.
 
 A missing category stays missing, and where some but fewer than k are observed in a group, the column is suppressed in
-that group, as for numbers. With sampling weights every aggregator uses them. Cost: O(n), and O(v c) more for a centroid of
-v distinct values in a hierarchy of c nodes.
+that group, as for numbers. With sampling weights every aggregator uses them. Cost: O(n), and O(v c) more for a centroid
+of v distinct values in a hierarchy of c nodes.
 
 Sources: centroid and distances, Martinez, Sanchez and Valls 2012; plurality, median and convex median, J.
-Domingo-Ferrer and V. Torra, Aggregation techniques for statistical confidentiality, in Aggregation Operators, 2002; least
-common subsumer, MOSAICrOWN D5.5, 2021.
+Domingo-Ferrer and V. Torra, Aggregation techniques for statistical confidentiality, in Aggregation Operators, 2002;
+least common subsumer, MOSAICrOWN D5.5, 2021.
 """
 
 from __future__ import annotations
@@ -120,11 +120,11 @@ def aggregate_combinations(
     of_row[grouping.order] = np.repeat(np.arange(groups), np.diff(grouping.starts))
     complete = np.logical_and.reduce([column.observed for column in columns])
     codes = np.column_stack([column.values[complete] for column in columns])
-    enough = [
-        np.bincount(of_row[column.observed], minlength=groups) >= k for column in columns
-    ]
+    enough = [np.bincount(of_row[column.observed], minlength=groups) >= k for column in columns]
     if not len(codes):  # no record is complete: nothing occurs in combination
-        return [_handed_out(c, grouping, np.zeros(groups, dtype=np.int64), np.zeros(groups, dtype=bool)) for c in columns]
+        return [
+            _handed_out(c, grouping, np.zeros(groups, dtype=np.int64), np.zeros(groups, dtype=bool)) for c in columns
+        ]
     combinations, first = np.unique(codes, axis=0, return_index=True)
     combinations = combinations[np.argsort(first)]
     chosen = np.zeros(groups, dtype=np.int64)
@@ -137,9 +137,7 @@ def aggregate_combinations(
             total += share * np.where(enough[j][piece, None], sums[j][piece][:, combinations[:, j]], 0.0)
         slack = 1e-9 * np.maximum(total.max(axis=1, keepdims=True), 1.0)
         chosen[piece] = (total <= total.min(axis=1, keepdims=True) + slack).argmax(axis=1)
-    return [
-        _handed_out(column, grouping, combinations[chosen, j], enough[j]) for j, column in enumerate(columns)
-    ]
+    return [_handed_out(column, grouping, combinations[chosen, j], enough[j]) for j, column in enumerate(columns)]
 
 
 def _summed_distances(column: Category, of_row: Ints, groups: int, weights: Floats | None) -> Floats:
@@ -149,5 +147,6 @@ def _summed_distances(column: Category, of_row: Ints, groups: int, weights: Floa
     counts = np.zeros((groups, codes))
     np.add.at(counts, (of_row[seen], column.values[seen]), 1.0 if weights is None else weights[seen])
     if column.distances is None:
-        return counts.sum(axis=1, keepdims=True) - counts
-    return counts @ column.distances[:, :codes]
+        return np.asarray(counts.sum(axis=1, keepdims=True) - counts)
+    sums: Floats = counts @ column.distances[:, :codes]
+    return sums

@@ -70,12 +70,6 @@ class Category:
         """Return the column restricted to some rows."""
         return replace(self, values=self.values[rows], observed=self.observed[rows])
 
-    @property
-    def constant(self) -> bool:
-        """All observed values are equal."""
-        seen = self.values[self.observed]
-        return len(seen) == 0 or bool((seen == seen[0]).all())
-
 
 AnyColumn = Column | Category
 
@@ -95,9 +89,7 @@ def nominal(name: str, factor: Factor) -> Category:
     >>> nominal("sex", Factor(np.array([0, 1, 0]), np.ones(3, dtype=bool), ["f", "m"])).distances
     """
     codes = np.arange(len(factor.labels))
-    return Category(
-        name, factor.codes, factor.observed, tuple(factor.labels), Kind.NOMINAL, codes, None, None, codes
-    )
+    return Category(name, factor.codes, factor.observed, tuple(factor.labels), Kind.NOMINAL, codes, None, None, codes)
 
 
 def ordinal(name: str, factor: Factor, levels: Sequence[str]) -> Category:

@@ -25,7 +25,8 @@ class CategorySettings(Settings):
     nominal : tuple of str
         Columns of numbers, or of text that looks like numbers, whose values are names.
     column_weights : dict
-        How much a column counts in distances between records that mix kinds, and in their loss; 1 where nothing is said.
+        How much a column counts in distances between records that mix kinds, and in their loss; 1 where nothing is
+        said.
     combinations : {"any", "observed"}
         Whether released categories may be combined in any way, or only as they occur together in the original.
     """

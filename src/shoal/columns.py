@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from shoal.aggregate import AGGREGATORS, aggregator_mistake
 from shoal.aggregate_categories import CATEGORY_AGGREGATORS
@@ -78,14 +78,15 @@ def method_mistakes(table: Table, names: Sequence[str], plan: Plan, method: Meth
             continue
         others = [other.name for other in METHODS.values() if kind in other.kinds]
         several = f"{', '.join(others[:_NAMED])} and {len(others) - _NAMED} more do"
-        said = " (true or false)" if table.kind(name) is Kind.BOOLEAN else ""
-        by_type = kind is Kind.NOMINAL and name not in plan.nominal and table.kind(name) is Kind.NOMINAL
-        if by_type and _mostly_numbers(table.factor(name)):
-            mistakes.append(table.why_not_numeric(name))
-            continue
+        said = str(kind)
+        if kind is Kind.NOMINAL and name not in plan.nominal:
+            said = "true or false" if table.kind(name) is Kind.BOOLEAN else "text"
+            if said == "text" and _mostly_numbers(table.factor(name)):
+                mistakes.append(table.why_not_numeric(name))
+                continue
         mistakes.append(
-            f"column '{name}' is {kind}{said}, which method '{method.name}' does not take; {several}, or give the "
-            "column another role"
+            f"column '{name}' is {said}, which method '{method.name}' does not take; {several}, or give the column "
+            "another role"
         )
     return mistakes
 
@@ -102,10 +103,12 @@ def suitable(kind: Kind) -> tuple[str, ...]:
     return CATEGORY_AGGREGATORS.get(kind, tuple(AGGREGATORS))
 
 
-def aggregator_mistakes(plan: Plan, kinds: dict[str, Kind]) -> list[str]:
+def aggregator_mistakes(plan: Plan, kinds: Mapping[str, Kind]) -> list[str]:
     """Say which aggregators do not suit the kind of their column, or any column."""
     mistakes = []
     for name, aggregator in plan.aggregators.items():
+        if aggregator not in EVERY_AGGREGATOR:
+            continue
         if name == EVERY_COLUMN:
             if kinds and not any(aggregator in suitable(kind) for kind in kinds.values()):
                 mistakes.append(f"aggregator '{aggregator}' suits none of the columns; {_those(kinds)}")
@@ -119,9 +122,11 @@ def aggregator_mistakes(plan: Plan, kinds: dict[str, Kind]) -> list[str]:
     return mistakes
 
 
-def _those(kinds: dict[str, Kind]) -> str:
+def _those(kinds: Mapping[str, Kind]) -> str:
     """Say which aggregators there are for some kinds."""
-    return "; ".join(f"for {kind} columns there are {', '.join(suitable(kind))}" for kind in dict.fromkeys(kinds.values()))
+    return "; ".join(
+        f"for {kind} columns there are {', '.join(suitable(kind))}" for kind in dict.fromkeys(kinds.values())
+    )
 
 
 def check_aggregator(table: Table, column: AnyColumn, aggregator: str) -> None:
@@ -140,7 +145,7 @@ def numbers(columns: Sequence[AnyColumn]) -> list[Column]:
     return [column for column in columns if isinstance(column, Column)]
 
 
-def unsupported(plan: Plan, kinds: dict[str, Kind]) -> list[str]:
+def unsupported(plan: Plan, kinds: Mapping[str, Kind]) -> list[str]:
     """Say what was asked for that works on numbers only, where there are categories."""
     names = [name for name, kind in kinds.items() if kind not in MEASURABLE]
     if not names:
@@ -153,6 +158,7 @@ def unsupported(plan: Plan, kinds: dict[str, Kind]) -> list[str]:
         mistakes.append(f"blocking.repair: works on numbers and dates only, not on {listed}; leave it out")
     if cut and cut.method and set(cut.columns or kinds) & set(names):
         mistakes.append(
-            f"blocking: cuts columns of numbers and dates, not {listed}; name others as blocking.columns (--block-columns)"
+            f"blocking: cuts columns of numbers and dates, not {listed}; name others as blocking.columns "
+            "(--block-columns)"
         )
     return mistakes

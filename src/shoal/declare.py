@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -95,29 +95,16 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
     if plan and len(table) < plan.k:
         hint = "choose a smaller k" if len(table) >= 2 else "there is nothing to protect"
         reasons.append(f"the table has {counted(len(table), 'record')}, fewer than k = {plan.k}; {hint}")
-    columns: dict[str, AnyColumn | None] = {}
-    aggregators: dict[str, str] = {}
-    scaling: ScalingName = (plan and plan.scaling) or ("range" if method and method.mixed else "z-score")
+    found = _Quasi()
     if plan and method:
-        unfit = method_mistakes(table, asked, plan, method)
-        reasons += unfit
-        mistakes += unsupported(plan, kinds) + ([] if unfit else aggregator_mistakes(plan, kinds))
-        aggregators = {name: aggregator_of(plan, method, kind, name) for name, kind in kinds.items()}
-        for name in asked:
-            if kinds[name] in (*method.kinds, Kind.OTHER):
-                columns[name] = _attempt(reasons, column_of, table, name, plan)
-    for name, column in columns.items():
-        if column is not None:
-            _attempt(reasons, check_aggregator, table, column, aggregators[name])
-    scale_of = {
-        name: _attempt(reasons, fit_scale, column, scaling)
-        for name, column in columns.items()
-        if isinstance(column, Column)
-    }
+        found = _quasi_identifiers(table, asked, plan, method, kinds)
+        mistakes += found.mistakes
+        reasons += found.reasons
+    columns = found.columns
     weights = None
     for name in {name for name, role in named if role is Role.WEIGHT} & known:
         weights = _attempt(reasons, sampling_weights, table, name)
-    holes = [name for name, column in columns.items() if column and not column.observed.all()]
+    holes = [name for name, column in columns.items() if not column.observed.all()]
     for setting, given in (
         ("blocking.repair", plan and plan.blocking and plan.blocking.repair),
         ("refine", plan and plan.refine),
@@ -132,7 +119,7 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
     useless = method.without_effect(plan.options, widest) + (method.refine_mistakes(widest) if plan.refine else [])
     if plan.column_weights and not method.mixed:
         useless.append(f"column_weights: has no effect with method '{method.name}'; leave it out")
-    if plan.scaling and not scale_of:
+    if plan.scaling and not found.scale_of:
         useless.append("scaling: has no effect without a column of numbers or dates")
     if useless:
         raise PlanError(useless)
@@ -140,10 +127,55 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
     parts = (
         [(name,) for part in plan.quasi_identifiers for name in part] if method.by_column else plan.quasi_identifiers
     )
-    sets = [[column for name in part if (column := columns[name]) is not None] for part in parts]
+    sets = [[columns[name] for name in part] for part in parts]
     doubtful = [c.name for part in sets for c in part if all_numeric and why_identifier(table.profile(c.name))]
-    scales = {name: scale for name, scale in scale_of.items() if scale is not None}
-    return Declared(plan, method, options, sets, kinds, aggregators, scaling, scales, weights, doubtful)
+    return Declared(
+        plan,
+        method,
+        options,
+        sets,
+        kinds,
+        found.aggregators,
+        found.scaling,
+        found.scale_of,
+        weights,
+        doubtful,
+    )
+
+
+@dataclass
+class _Quasi:
+    """The quasi-identifiers as columns, how they are scaled and aggregated, and what is wrong with them."""
+
+    columns: dict[str, AnyColumn] = field(default_factory=dict)
+    aggregators: dict[str, str] = field(default_factory=dict)
+    scaling: ScalingName = "z-score"
+    scale_of: dict[str, Scale] = field(default_factory=dict)
+    mistakes: list[str] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+
+
+def _quasi_identifiers(table: Table, names: list[str], plan: Plan, method: Method, kinds: Mapping[str, Kind]) -> _Quasi:
+    """Read the quasi-identifiers as what they are."""
+    found = _Quasi(scaling=plan.scaling or ("range" if method.mixed else "z-score"))
+    found.reasons = method_mistakes(table, names, plan, method)
+    found.mistakes = unsupported(plan, kinds)
+    if not found.reasons:
+        found.mistakes += aggregator_mistakes(plan, kinds)
+    found.aggregators = {name: aggregator_of(plan, method, kinds[name], name) for name in names}
+    for name in names:
+        if kinds[name] not in (*method.kinds, Kind.OTHER):
+            continue
+        column = _attempt(found.reasons, column_of, table, name, plan)
+        if column is None:
+            continue
+        found.columns[name] = column
+        _attempt(found.reasons, check_aggregator, table, column, found.aggregators[name])
+        if isinstance(column, Column):
+            scale = _attempt(found.reasons, fit_scale, column, found.scaling)
+            if scale is not None:
+                found.scale_of[name] = scale
+    return found
 
 
 def _attempt(reasons: list[str], step: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:

@@ -141,8 +141,8 @@ def mix(
 def distinct_records(columns: Sequence[tuple[AnyColumn, Numbers, Flags]]) -> tuple[Ints, Ints, Ints]:
     """Number the distinct records of some columns by first appearance; a missing value is a value of its own.
 
-    ``columns`` have their values, or what was released for them, and which there are. Returns the distinct record of each
-    row, the first row of each distinct record in their order, and how often each occurs.
+    ``columns`` have their values, or what was released for them, and which there are. Returns the distinct record of
+    each row, the first row of each distinct record in their order, and how often each occurs.
     """
     codes, sizes = [], []
     for column, values, observed in columns:

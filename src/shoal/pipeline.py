@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from shoal.aggregating import aggregate_sets
 from shoal.arrays import Ints
 from shoal.blocking import BLOCKINGS, ONE_COLUMN
 from shoal.blocking.repair import repair_boundaries
 from shoal.blocking.size import block_size
 from shoal.blocking.strata import check_strata, merge_small_strata
-from shoal.aggregating import aggregate_sets
 from shoal.categories import AnyColumn
 from shoal.check import check_groups, check_released, check_strata_kept, check_table
-from shoal.declare import Declared, declare
 from shoal.columns import numbers
+from shoal.declare import Declared, declare
 from shoal.encode import Records, encode
 from shoal.engines.memory import Report, run_tasks, threads_of_each
 from shoal.errors import PlanError
@@ -48,6 +48,11 @@ def protect(
     small_strata: str | None = None,
     aggregators: str | Mapping[str, str] | None = None,
     scaling: str | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    orders: Mapping[str, Sequence[str]] | None = None,
+    nominal: str | Sequence[str] | None = None,
+    column_weights: Mapping[str, float] | None = None,
+    combinations: str | None = None,
     blocking: Blocking | Mapping[str, Any] | str | None = None,
     reading: Reading | Mapping[str, Any] | None = None,
     seed: int | None = None,
@@ -67,8 +72,8 @@ def protect(
     k : int
         Smallest group, at least 2.
     quasi_identifiers : list of str, or list of lists of str
-        Columns of numbers or dates to microaggregate. Lists of lists are sets that are microaggregated
-        separately.
+        Columns to microaggregate: numbers, dates and, with methods that take them, categories. Lists of lists are sets
+        that are microaggregated separately.
     method : str, default "mdav"
         Partition method; ``shoal.METHODS`` or ``shoal methods`` lists them.
     options : dict
@@ -87,9 +92,21 @@ def protect(
         What to do with a stratum of fewer than k records.
     aggregators : str or dict
         ``"mean"`` (default), ``"median"``, ``"geometric-mean"``, ``"trimmed-mean"``, ``"mode"``,
-        ``"weighted-mean"``; one for all, or by column with ``"*"`` for the others.
+        ``"weighted-mean"`` for numbers; ``"centroid"``, ``"least-common-subsumer"``, ``"median"``, ``"convex-median"``,
+        ``"mode"``, ``"weighted-plurality"`` for categories; one for all, or by column with ``"*"`` for the others.
     scaling : {"z-score", "range", "robust", "none"}
-        How columns are made comparable for distances.
+        How columns of numbers are made comparable for distances.
+    hierarchies : dict
+        Hierarchy of a column of categories: the path of a CSV, YAML or OWL file, or settings such as
+        ``{"wordnet": True}``; see docs/hierarchies.md.
+    orders : dict
+        Values of an ordinal column, from the lowest to the highest.
+    nominal : list of str
+        Columns of numbers whose values are names.
+    column_weights : dict
+        How much a column counts in distances between records that mix kinds; 1 where nothing is said.
+    combinations : {"any", "observed"}
+        Whether released categories may be combined in any way, or only as they occur in the original.
     blocking : str or dict
         ``"spread-tree"``, ``"2d-tree"``, ``"univariate"`` or ``"equal-counts"``; as a dict with ``method``,
         ``size``, ``columns`` and ``repair``. Large tables are cut into blocks that are partitioned one by one;
@@ -145,6 +162,11 @@ def protect(
         "small_strata": small_strata,
         "aggregators": aggregators,
         "scaling": scaling,
+        "hierarchies": hierarchies,
+        "orders": orders,
+        "nominal": nominal,
+        "column_weights": column_weights,
+        "combinations": combinations,
         "blocking": blocking,
         "reading": reading,
         "seed": seed,

@@ -58,8 +58,8 @@ class Summary(Mapping[str, Any]):
     loss_by_column : dict
         Information loss of each quasi-identifier in percent.
     global_risk : float or None
-        Mean over the records of 1 / the number of records with the same released quasi-identifiers, in percent; None where
-        there are no categories.
+        Mean over the records of 1 / the number of records with the same released quasi-identifiers, in percent; None
+        where there are no categories.
     distinct_before, distinct_after : int or None
         Combinations of quasi-identifiers in the original and in the release; None where there are no categories.
     suppressed_cells : int

@@ -25,8 +25,8 @@ SLACK = 1e-9  # sums within this part of each other are equal: they are added up
 @kernel
 def cell_distance(a: float, b: float, kind: int, tables: Floats, offset: int, width: int) -> float:
     """Distance of two cells of a column, of which the second may be a centre."""
-    if a != a or b != b:
-        return 0.0 if a != a and b != b else 1.0
+    if np.isnan(a) or np.isnan(b):
+        return 0.0 if np.isnan(a) and np.isnan(b) else 1.0
     if kind == NUMBER:
         return abs(a - b)
     if kind == TABLE:
@@ -56,7 +56,14 @@ def sums_start(width: Ints) -> Ints:
 
 @kernel
 def add_sums(
-    record: Floats, amount: float, kinds: Ints, tables: Floats, offset: Ints, width: Ints, start: Ints, sums: Floats,
+    record: Floats,
+    amount: float,
+    kinds: Ints,
+    tables: Floats,
+    offset: Ints,
+    width: Ints,
+    start: Ints,
+    sums: Floats,
     seen: Floats,
 ) -> None:
     """Add a record, so many times, to the sums that the centre of a set is found from.
@@ -66,7 +73,7 @@ def add_sums(
     """
     for j in range(len(kinds)):
         a = record[j]
-        if a != a:
+        if np.isnan(a):
             continue
         seen[j] += amount
         if kinds[j] == NUMBER:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from shoal.partition.k_modes import k_modes
 from shoal.partition.method import Method, Option
-from shoal.partition.mondrian import mondrian, mondrian_ordered, mondrian_relaxed, mondrian_strict, sa_mondrian
+from shoal.partition.mondrian import mondrian, mondrian_ordered, mondrian_strict, sa_mondrian
+from shoal.partition.mondrian_relaxed import mondrian_relaxed
 from shoal.partition.semantic_mdav import mdav_generic, s_mdav, sa_mdav, sa_mdav_static
 from shoal.schema import EVERY_KIND, ORDERED
 

@@ -27,7 +27,14 @@ def dissolve_groups(records: Mixed, groups: Ints, k: int, watch: Ints) -> Ints:
 
 @kernel
 def _dissolve(
-    cells: Floats, counts: Ints, kinds: Ints, tables: Floats, offset: Ints, width: Ints, weights: Floats, groups: Ints,
+    cells: Floats,
+    counts: Ints,
+    kinds: Ints,
+    tables: Floats,
+    offset: Ints,
+    width: Ints,
+    weights: Floats,
+    groups: Ints,
     watch: Ints,
 ) -> None:
     m, d = cells.shape

@@ -1,14 +1,15 @@
 """k-modes: k-means with the mode as the centre of a group, and groups that are too small dissolved.
 
-Source: V. Torra, Microaggregation for categorical variables: a median based approach, PSD 2004, after Z. Huang, Extensions to
-the k-means algorithm for clustering large data sets with categorical values, 1998. Categories are equal or not, also
-where they have a hierarchy; ordinal columns are compared by their steps and have a median, numbers a mean.
+Source: V. Torra, Microaggregation for categorical variables: a median based approach, PSD 2004, after Z. Huang,
+Extensions to the k-means algorithm for clustering large data sets with categorical values, 1998. Categories are equal
+or not, also where they have a hierarchy; ordinal columns are compared by their steps and have a median, numbers a mean.
 
-As many centres as there may be groups of k, at most the distinct records, are drawn from the distinct records. Each record
-goes to the nearest centre and the centres are found again, until nothing changes. Then the smallest group with fewer
-than k records is dissolved, its records going to the nearest other groups, until there is none.
+As many centres as there may be groups of k, at most the distinct records, are drawn from the distinct records. Each
+record goes to the nearest centre and the centres are found again, until nothing changes. Then the smallest group with
+fewer than k records is dissolved, its records going to the nearest other groups, until there is none.
 
-Cost: O(d m c) a round for m distinct records and c centres. Every group has at least k records: smaller ones are dissolved.
+Cost: O(d m c) a round for m distinct records and c centres. Every group has at least k records: smaller ones are
+dissolved.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
+from shoal.arrays import Flags, Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.mixed import EQUAL, add_sums, centre_of, distance, sums_start
 from shoal.mixed import Mixed
@@ -38,8 +39,18 @@ def k_modes(records: Mixed, k: int, watch: Ints, seed: int = 0, rounds: int = 10
 
 @kernel
 def _gather(
-    cells: Floats, counts: Ints, kinds: Ints, tables: Floats, offset: Ints, width: Ints, weights: Floats, centres: Floats,
-    rounds: int, k: int, groups: Ints, watch: Ints,
+    cells: Floats,
+    counts: Ints,
+    kinds: Ints,
+    tables: Floats,
+    offset: Ints,
+    width: Ints,
+    weights: Floats,
+    centres: Floats,
+    rounds: int,
+    k: int,
+    groups: Ints,
+    watch: Ints,
 ) -> None:
     """Write the group (m,) of each distinct record, from centres (c, d)."""
     m, d = cells.shape
@@ -82,7 +93,14 @@ def _gather(
 
 @kernel
 def _nearest(
-    record: Floats, centres: Floats, alive: Ints, kinds: Ints, tables: Floats, offset: Ints, width: Ints, weights: Floats
+    record: Floats,
+    centres: Floats,
+    alive: Flags,
+    kinds: Ints,
+    tables: Floats,
+    offset: Ints,
+    width: Ints,
+    weights: Floats,
 ) -> int:
     """Return the nearest of the centres that are alive."""
     best, least = -1, np.inf

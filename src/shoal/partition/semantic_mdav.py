@@ -10,8 +10,8 @@ again with each record that joins. ``sa-mdav-static`` measures from the first re
 multiplied by the frequency of the record (the weighted semantic distance), so that the most frequent are taken first as
 the farthest and last as the nearest. Equal records stay together. What remains at the end joins the nearest groups.
 
-``s-mdav`` makes groups of exactly k records, without the frequencies, and equal records may be separated. Where 2k equal
-records or more are taken, the groups that they fill are made at once, as one: the release is the same.
+``s-mdav`` makes groups of exactly k records, without the frequencies, and equal records may be separated. Where 2k
+equal records or more are taken, the groups that they fill are made at once, as one: the release is the same.
 
 Cost: O(d m^2) for m distinct records with a hierarchy of O(m) nodes; n does not matter. Every group has at least k
 records: it is closed only when it has, and one is begun only where k remain.
@@ -64,8 +64,17 @@ def mdav_generic(records: Mixed, k: int, watch: Ints) -> Ints:
 
 @kernel
 def _farthest(
-    point: Floats, cells: Floats, factor: Ints, rest: Ints, size: int, kinds: Ints, tables: Floats, offset: Ints,
-    width: Ints, weights: Floats, sign: float,
+    point: Floats,
+    cells: Floats,
+    factor: Ints,
+    rest: Ints,
+    size: int,
+    kinds: Ints,
+    tables: Floats,
+    offset: Ints,
+    width: Ints,
+    weights: Floats,
+    sign: float,
 ) -> int:
     """Place among the first ``size`` of ``rest`` of the record farthest from a point, or nearest with a sign of -1."""
     best, most = -1, -np.inf
@@ -79,8 +88,16 @@ def _farthest(
 
 @kernel
 def _grow_whole(
-    cells: Floats, counts: Ints, kinds: Ints, tables: Floats, offset: Ints, width: Ints, weights: Floats, k: int,
-    follow: bool, watch: Ints,
+    cells: Floats,
+    counts: Ints,
+    kinds: Ints,
+    tables: Floats,
+    offset: Ints,
+    width: Ints,
+    weights: Floats,
+    k: int,
+    follow: bool,
+    watch: Ints,
 ) -> Ints:
     """Group (m,) of each distinct record; ``follow`` finds the centroid of a group again with each that joins."""
     m, d = cells.shape
@@ -134,8 +151,15 @@ def _grow_whole(
 
 
 @kernel
-def _grow_exact(
-    cells: Floats, counts: Ints, kinds: Ints, tables: Floats, offset: Ints, width: Ints, weights: Floats, k: int,
+def _grow_exact(  # noqa: PLR0915 - a search loop in one piece
+    cells: Floats,
+    counts: Ints,
+    kinds: Ints,
+    tables: Floats,
+    offset: Ints,
+    width: Ints,
+    weights: Floats,
+    k: int,
     watch: Ints,
 ) -> tuple[Ints, Ints, Ints]:
     """Portions of the distinct records: which record, to which group, how many."""
