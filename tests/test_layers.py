@@ -11,13 +11,26 @@ import shoal
 
 PACKAGE = Path(shoal.__file__).parent
 LAYERS = [
-    {"arrays", "errors", "schema", "settings", "hierarchy_settings", "plan"},
+    {"arrays", "errors", "schema", "settings", "hierarchy_settings", "category_settings", "plan"},
     {"kernels"},
-    {"encode", "aggregate", "hierarchy", "partition", "blocking", "measures", "check"},
-    {"worker"},
-    {"files", "tables", "engines", "examples", "inspection", "hierarchy_inspection"},
     {
+        "encode",
+        "aggregate",
+        "hierarchy",
+        "categories",
+        "aggregate_categories",
+        "mixed",
+        "partition",
+        "blocking",
+        "measures",
+        "check",
+    },
+    {"worker"},
+    {"files", "tables", "table_categories", "engines", "examples", "inspection", "hierarchy_inspection"},
+    {
+        "columns",
         "declare",
+        "aggregating",
         "progress",
         "summary",
         "release",

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 import yaml
 from pydantic import Field, field_validator, model_validator
 
+from shoal.category_settings import CategorySettings, category_mistakes
 from shoal.errors import FileError, PlanError, did_you_mean
 from shoal.schema import Role
 from shoal.settings import Settings
@@ -77,7 +78,7 @@ def as_reading(value: object) -> Reading:
     return Reading(**(value or {}))
 
 
-class Plan(Settings):
+class Plan(CategorySettings):
     """Everything asked for: k, the roles of the columns, the method and its options.
 
     Attributes
@@ -100,8 +101,11 @@ class Plan(Settings):
         Whether the groups of the method are improved afterwards.
     aggregators : dict
         Aggregator of each quasi-identifier; ``"*"`` stands for all others. The mean where nothing is said.
-    scaling : {"z-score", "range", "robust", "none"}
-        How columns are made comparable for distances.
+    scaling : {"z-score", "range", "robust", "none"} or None
+        How columns of numbers are made comparable for distances. Where nothing is said, by the range in methods that
+        take categories too, and by z-scores in all others.
+    hierarchies, orders, nominal, column_weights, combinations
+        What is said about categories, see :class:`shoal.category_settings.CategorySettings`.
     blocking : Blocking or None
         How to cut a large table into blocks; None partitions all records together.
     reading : Reading
@@ -129,7 +133,7 @@ class Plan(Settings):
     options: dict[str, bool | int | float | str | None] = Field(default={})
     refine: bool = False
     aggregators: dict[str, str] = Field(default={})
-    scaling: Literal["z-score", "range", "robust", "none"] = "z-score"
+    scaling: Literal["z-score", "range", "robust", "none"] | None = None
     blocking: Blocking | None = None
     reading: Reading = Reading()
     seed: int = Field(default=0, ge=0)
@@ -164,7 +168,9 @@ class Plan(Settings):
         mistakes = role_mistakes(self.roles_named())
         if not self.quasi_identifiers or not all(self.quasi_identifiers):
             mistakes.append("quasi_identifiers: name at least one column in each set")
-        mistakes += _blocking_mistakes(self)
+        mistakes += _blocking_mistakes(self) + category_mistakes(
+            self.model_dump(), {name for part in self.quasi_identifiers for name in part}
+        )
         if self.small_strata == "merge" and not self.strata:
             mistakes.append("small_strata: has no effect without strata")
         if mistakes:
@@ -174,10 +180,6 @@ class Plan(Settings):
     def roles_named(self) -> list[tuple[str, Role]]:
         """Return every mention of a column with its role, in order; a column mentioned twice comes twice."""
         return mentions(self.model_dump())
-
-    def aggregator_of(self, column: str) -> str:
-        """Return the aggregator of a quasi-identifier."""
-        return self.aggregators.get(column, self.aggregators.get(EVERY_COLUMN, "mean"))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was asked for as plain lists, numbers and texts, without what is left at its default."""
@@ -263,9 +265,11 @@ def role_mistakes(mentions: list[tuple[str, Role]]) -> list[str]:
 def column_mistakes(settings: Mapping[str, Any], columns: list[str]) -> list[str]:
     """Say which columns in settings, well-formed or not, are not in the table, with the nearest name that is."""
     named = [name for name, _ in mentions(settings)]
-    aggregators = settings.get("aggregators")
-    if isinstance(aggregators, Mapping):
-        named += [name for name in aggregators if isinstance(name, str) and name != EVERY_COLUMN]
+    for setting in ("aggregators", "hierarchies", "orders", "column_weights"):
+        by_column = settings.get(setting)
+        if isinstance(by_column, Mapping):
+            named += [name for name in by_column if isinstance(name, str) and name != EVERY_COLUMN]
+    named += _texts(settings.get("nominal"))
     known = set(columns)
     return [
         f"column '{name}' is not in the table{did_you_mean(name, columns)}"

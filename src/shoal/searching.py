@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shoal.arrays import Ints
+from shoal.columns import numbers
 from shoal.declare import Declared
 from shoal.encode import encode
 from shoal.engines.memory import Report, threads_of_each
@@ -32,7 +33,8 @@ def search_sets(
     if options["time"] is not None:
         options["time"] *= widths[0] / sum(widths)
     groups, steps, interrupted = [], [], False
-    for i, (columns, cells) in enumerate(zip(declared.sets, blocks, strict=True)):
+    for i, (part, cells) in enumerate(zip(declared.sets, blocks, strict=True)):
+        columns = numbers(part)
         scales = [declared.scale_of[column.name] for column in columns]
         total = float((encode(columns, scales).values ** 2).sum())
 
@@ -46,7 +48,7 @@ def search_sets(
             {"steps": 0, "time": None} if interrupted else options,
             plan.seed,
             cells,
-            [plan.aggregator_of(column.name) for column in columns],
+            [declared.aggregators[column.name] for column in columns],
             declared.weights,
             threads_of_each(1, threads),
             tell,

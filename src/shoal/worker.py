@@ -7,9 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from shoal.aggregate import AGGREGATORS, aggregate
+from shoal.aggregate_categories import aggregate_category
 from shoal.arrays import Flags, Floats, Ints, Numbers
+from shoal.categories import AnyColumn, Category
 from shoal.encode import Column, Scale, encode
 from shoal.kernels.representatives import Grouping
+from shoal.mixed import mix
 from shoal.partition import METHODS
 from shoal.partition.optimal import solve
 from shoal.partition.optimal.objective import released_as
@@ -38,6 +41,26 @@ def partition_block(
     drawn = {"seed": seed} if found.seeded else {}
     groups = found.function(records, k, watch, **options, **drawn)
     return refine(records, groups, k, watch) if refined else groups
+
+
+def partition_mixed_block(
+    columns: list[AnyColumn],
+    scales: list[Scale | None],
+    shares: list[float],
+    k: int,
+    method: str,
+    options: Mapping[str, object],
+    seed: int,
+    threads: int,
+    watch: Ints,
+) -> Ints:
+    """Count the distinct records of a block and return the groups of its rows, numbered from 0.
+
+    ``scales`` and ``shares``, how much each column counts, are those of the whole table.
+    """
+    found = METHODS[method]
+    drawn = {"seed": seed} if found.seeded else {}
+    return found.function(mix(columns, scales, shares, threads), k, watch, **options, **drawn)
 
 
 def search_set(
@@ -72,7 +95,9 @@ def _lift(column: Column, scale: Scale) -> float:
 
 
 def aggregate_column(
-    column: Column, grouping: Grouping, k: int, aggregator: str, weights: Floats | None, watch: Ints
+    column: AnyColumn, grouping: Grouping, k: int, aggregator: str, weights: Floats | None, watch: Ints
 ) -> tuple[Numbers, Flags]:
     """Return the released values of a column, and which of them there are."""
+    if isinstance(column, Category):
+        return aggregate_category(column, grouping, k, aggregator, weights)
     return aggregate(column, grouping, k, aggregator, weights)
