@@ -43,6 +43,7 @@ LAYERS = [
         "sweeps",
         "before_after",
         "notebook",
+        "outlines",
     },
     {"report"},
     {"cli", "__init__", "__main__"},

@@ -23,9 +23,9 @@ class Measures(Mapping[str, Any]):
     ----------
     records : int
         Rows of the tables.
-    quasi_identifiers, numeric, categorical, known, confidential : list of str
-        The columns that were measured, those of them with numbers and with categories, those that the intruder knows,
-        and the confidential ones.
+    quasi_identifiers, numeric, categorical, semantic, known, confidential : list of str
+        The columns that were measured, those of them with numbers, with categories and with a hierarchy, those that the
+        intruder knows, and the confidential ones.
     information_loss, sse, sst, numeric_loss, category_loss : float
         Squared error over total squares, all columns; of the numbers and of the categories alone.
     semantic_loss, semantic_sse, semantic_sst : float
@@ -89,6 +89,7 @@ class Measures(Mapping[str, Any]):
     quasi_identifiers: list[str]
     numeric: list[str]
     categorical: list[str]
+    semantic: list[str]
     known: list[str]
     confidential: list[str]
     information_loss: float

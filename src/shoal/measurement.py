@@ -18,6 +18,7 @@ from shoal.files import file_format
 from shoal.measured import Measures, check_json
 from shoal.measures.keys import common_keys
 from shoal.measures.linkage import Linked, linkage_tasks, linked
+from shoal.measures.pairs import SemanticPair
 from shoal.measures.probabilistic_linkage import probabilistic_linkage_task
 from shoal.partition.method import DONE
 from shoal.pipeline import read
@@ -122,6 +123,7 @@ def measure(
         quasi_identifiers=[pair.name for pair in comparison.pairs],
         numeric=[pair.name for pair in numbers],
         categorical=[pair.name for pair in categories],
+        semantic=[pair.name for pair in categories if isinstance(pair, SemanticPair)],
         known=[pair.name for pair in comparison.known],
         confidential=[pair.name for pair in comparison.confidential],
         notes=[*notes, *comparison.notes, *figures.pop("notes")],

@@ -139,6 +139,7 @@ class Release:
             known=known,
             blocking=blocking,
             population=population,
+            hierarchies=self.plan.hierarchies,
             threads=threads,
             progress=progress,
         )

@@ -13,9 +13,11 @@ Security 31.
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +42,14 @@ def from_wordnet(values: Iterable[str], settings: WordNetSettings | None = None)
     """
     settings = settings or WordNetSettings()
     words = read_words(Path(settings.words)) if isinstance(settings.words, str) else settings.words
+    return _made(tuple(dict.fromkeys(values)), tuple(words.items()), settings.model_dump_json())
+
+
+@lru_cache(maxsize=16)
+def _made(values: tuple[str, ...], given: tuple[tuple[str, str], ...], asked: str) -> Hierarchy:
+    """Make the hierarchy; kept, because nltk takes seconds to open WordNet, and measures and reports ask again."""
+    settings = WordNetSettings(**json.loads(asked))
+    words = dict(given)
     named = dict.fromkeys((*values, *words))
     with _reader(settings) as reader:
         mistakes: list[str] = []
