@@ -42,7 +42,8 @@ def from_wordnet(values: Iterable[str], settings: WordNetSettings | None = None)
     """
     settings = settings or WordNetSettings()
     words = read_words(Path(settings.words)) if isinstance(settings.words, str) else settings.words
-    return _made(tuple(dict.fromkeys(values)), tuple(words.items()), settings.model_dump_json())
+    stripped = tuple(dict.fromkeys(value.strip() for value in values))
+    return _made(stripped, tuple(words.items()), settings.model_dump_json())
 
 
 @lru_cache(maxsize=16)
@@ -64,7 +65,7 @@ def _made(values: tuple[str, ...], given: tuple[tuple[str, str], ...], asked: st
             raise DataError(mistakes)
         if not named:
             raise DataError("there are no values to look up in WordNet")
-        above = _above(synsets.values(), moved)
+        above = _above(reader, synsets.values(), moved)
         if unused := [name for name, child in zip(settings.parents, moved, strict=False) if child not in above]:
             raise DataError([f"wordnet.parents: '{name}' is above none of the values" for name in unused])
         return _named(reader, synsets, above)
@@ -132,20 +133,32 @@ def _find(reader: Any, word: str, name: str, mistakes: list[str]) -> Any:
     return found[int(sense or 1) - 1]
 
 
-def _hypernym(synset: Any) -> Any:
-    """Return the first thing that a synset is a kind of, or else an instance of, in WordNet's order."""
-    above = synset.hypernyms() or synset.instance_hypernyms()
-    return above[0] if above else None
+def _hypernym(reader: Any, lines: Any, synset: Any) -> Any:
+    """Return the first thing that a synset is a kind of, or else an instance of, in WordNet's order.
+
+    nltk keeps hypernyms as a set, whose order changes from run to run, so they are read from the synset's line:
+    ``offset file n words (word id)... pointers (symbol offset part words)... | gloss``.
+    """
+    lines.seek(synset.offset())
+    fields = lines.readline().partition("|")[0].split()
+    pointers = fields[5 + 2 * int(fields[3], 16) :]
+    to = list(zip(pointers[::4], pointers[1::4], pointers[2::4], strict=False))
+    for symbol in ("@", "@i"):
+        for mark, offset, part in to:
+            if mark == symbol and part == "n":
+                return reader.synset_from_pos_and_offset("n", int(offset))
+    return None
 
 
-def _above(synsets: Iterable[Any], moved: dict[Any, Any]) -> dict[Any, Any]:
+def _above(reader: Any, synsets: Iterable[Any], moved: dict[Any, Any]) -> dict[Any, Any]:
     """Return the parent of each synset and of all above it; None for the root."""
     above: dict[Any, Any] = {}
-    for synset in synsets:
-        at = synset
-        while at is not None and at not in above:
-            above[at] = moved[at] if at in moved else _hypernym(at)
-            at = above[at]
+    with reader.open("data.noun") as lines:
+        for synset in synsets:
+            at = synset
+            while at is not None and at not in above:
+                above[at] = moved[at] if at in moved else _hypernym(reader, lines, at)
+                at = above[at]
     return above
 
 
