@@ -39,6 +39,7 @@ LAYERS = [
         "evaluation",
         "measurement",
         "searching",
+        "searching_mixed",
         "sweeps",
         "before_after",
         "notebook",

@@ -200,7 +200,7 @@ def _all_numeric(settings: Mapping[str, Any], table: Table) -> list[str]:
 
 def _method(settings: Mapping[str, Any], kinds: Mapping[str, Kind]) -> tuple[Method | None, dict[str, Any], list[str]]:
     """Look the method up and check its options; where none is named, take the best for these kinds of columns."""
-    usual = "mdav" if all(kind in (*MEASURABLE, Kind.OTHER) for kind in kinds.values()) else "sa-mdav"
+    usual = "mdav" if all(kind in (*MEASURABLE, Kind.OTHER) for kind in kinds.values()) else "semantic-optimal"
     name = str(settings.get("method") or usual)
     options = settings.get("options") or {}
     method = None
