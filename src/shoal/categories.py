@@ -135,8 +135,7 @@ def semantic(name: str, factor: Factor, hierarchy: Hierarchy, distance: str) -> 
     distances = NodeDistances.of(hierarchy, distance, counts).matrix(at, nodes)
     place = np.empty(len(hierarchy), dtype=np.int64)
     place[hierarchy.post_order()] = np.arange(len(hierarchy))
-    held = dict(zip(labels, factor.labels, strict=True))
-    names = tuple(held.get(hierarchy.names[node], hierarchy.names[node]) for node in nodes)
+    names = (*factor.labels, *(hierarchy.names[node] for node in rest))
     return Category(
         name, factor.codes, factor.observed, names, Kind.SEMANTIC, place[nodes], distances, hierarchy, nodes
     )

@@ -19,9 +19,10 @@ class WordNetSettings(Settings):
 
     Attributes
     ----------
-    words : dict
+    words : dict or str
         The word of each value that is not a word itself, ``technician`` or ``cleaner#3`` for its third sense as a
-        noun. The other values are looked up as they are, spaces and hyphens as underscores.
+        noun; or a CSV or YAML file of values and words. The other values are looked up as they are, spaces and
+        hyphens as underscores.
     parents : dict
         What to put above a value or word instead of what WordNet has above it, such as ``Taiwan: Asian_country``.
     version : {"3.0", "3.1"} or None
@@ -32,7 +33,7 @@ class WordNetSettings(Settings):
 
     section: ClassVar[str] = "wordnet."
 
-    words: dict[str, str] = Field(default={})
+    words: dict[str, str] | str = Field(default={})
     parents: dict[str, str] = Field(default={})
     version: Literal["3.0", "3.1"] | None = None
     folder: str | None = None

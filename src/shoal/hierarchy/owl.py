@@ -41,8 +41,7 @@ def read_owl(data: bytes) -> tuple[list[tuple[str, str]], str | None, list[str]]
     parser.EndElementHandler = handler.end
     parser.CharacterDataHandler = handler.characters
     parser.EntityDeclHandler = _refuse_entity
-    parser.ExternalEntityRefHandler = _refuse_external
-    parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+    parser.StartDoctypeDeclHandler = _refuse_outside
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
@@ -67,8 +66,9 @@ def _refuse_entity(
         raise DataError(f"the OWL file declares the entity '{name}' from outside, of others or very long; write it out")
 
 
-def _refuse_external(context: str, base: str | None, system: str | None, public: str | None) -> int:
-    raise DataError("the OWL file refers to another file; copy what it needs into it")
+def _refuse_outside(_name: str, system: str | None, public: str | None, _internal: int) -> None:
+    if system or public:
+        raise DataError("the OWL file refers to another file as its document type; take that out")
 
 
 @dataclass

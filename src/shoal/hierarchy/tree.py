@@ -81,7 +81,7 @@ class Hierarchy:
         return hash((self.names, self.parent.tobytes()))
 
     def __contains__(self, name: object) -> bool:
-        return name in self._codes
+        return isinstance(name, str) and (name in self._codes or name.strip() in self._codes)
 
     @property
     def root(self) -> int:
@@ -127,13 +127,14 @@ class Hierarchy:
 
     def code_of(self, name: str) -> int:
         """Return the code of a name; a name that is not there is an error that gives the nearest."""
-        if name not in self._codes:
+        if name not in self:
             raise DataError(f"'{name}' is not in the hierarchy{did_you_mean(name, self.names)}")
-        return self._codes[name]
+        return int(self.codes_of([name])[0])
 
     def codes_of(self, names: Iterable[str]) -> Ints:
-        """Return the codes of names; -1 for a name that is not in the hierarchy."""
-        return np.array([self._codes.get(name, -1) for name in names], dtype=np.int64)
+        """Return the codes of names, which may have spaces around them; -1 for one that is not in the hierarchy."""
+        codes = self._codes
+        return np.array([codes.get(name, codes.get(name.strip(), -1)) for name in names], dtype=np.int64)
 
     def children(self, code: int) -> Ints:
         """Return the children of a node."""

@@ -13,14 +13,18 @@ Security 31.
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from shoal.errors import DataError, FileError, MissingExtra
 from shoal.hierarchy.growing import grow
 from shoal.hierarchy.tree import Hierarchy
+from shoal.hierarchy.words import read_words
 from shoal.hierarchy_settings import WordNetSettings
 
 _CORPORA = ("wordnet", "wordnet31", "wordnet2021")
@@ -37,10 +41,19 @@ def from_wordnet(values: Iterable[str], settings: WordNetSettings | None = None)
         Words of values that are no words themselves, places to change, the version and its folder.
     """
     settings = settings or WordNetSettings()
-    named = dict.fromkeys((*values, *settings.words))
+    words = read_words(Path(settings.words)) if isinstance(settings.words, str) else settings.words
+    return _made(tuple(dict.fromkeys(values)), tuple(words.items()), settings.model_dump_json())
+
+
+@lru_cache(maxsize=16)
+def _made(values: tuple[str, ...], given: tuple[tuple[str, str], ...], asked: str) -> Hierarchy:
+    """Make the hierarchy; kept, because nltk takes seconds to open WordNet, and measures and reports ask again."""
+    settings = WordNetSettings(**json.loads(asked))
+    words = dict(given)
+    named = dict.fromkeys((*values, *words))
     with _reader(settings) as reader:
         mistakes: list[str] = []
-        synsets = {name: _find(reader, settings.words.get(name, name), name, mistakes) for name in named}
+        synsets = {name: _find(reader, words.get(name, name), name, mistakes) for name in named}
         moved: dict[Any, Any] = {}
         for name, word in settings.parents.items():
             child = synsets[name] if name in synsets else _find(reader, name, name, mistakes)
@@ -80,10 +93,14 @@ def _reader(settings: WordNetSettings) -> Iterator[Any]:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # that it has no other languages
                     reader = WordNetCorpusReader(root, None)
-                version = str(reader.get_version())
-                if settings.version in (None, version):
-                    yield reader
-                    return
+                try:
+                    version = str(reader.get_version())
+                    if settings.version in (None, version):
+                        yield reader
+                        return
+                finally:
+                    for stream in reader._data_file_map.values():  # the reader has no way to close its files
+                        stream.close()
                 found.append(version)
                 break
         there = f"; there is {', '.join(found)}" if found else ""
@@ -149,4 +166,4 @@ def _named(reader: Any, synsets: dict[str, Any], above: dict[Any, Any]) -> Hiera
             names[synset] = word
     pairs = [(names[synset], names[parent]) for synset, parent in above.items() if parent is not None]
     pairs += [(name, names[synset]) for synset, several in values_of.items() if len(several) > 1 for name in several]
-    return grow(pairs, root=next(names[synset] for synset, parent in above.items() if parent is None))
+    return grow(pairs, root=next((names[s] for s, parent in above.items() if parent is None), None))

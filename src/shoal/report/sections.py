@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from shoal.report.columns import categories, correlations, distributions
 from shoal.report.facts import Facts
+from shoal.report.meanings import hierarchies
 from shoal.report.parts import Cards, Code, Grid, Listed, Paragraph, Part, Section
 from shoal.report.verdict import role
 from shoal.report.whole_table import groups, remaining, risk, utility
@@ -89,6 +90,7 @@ SECTIONS: list[Callable[[Facts], Section | None]] = [
     utility,
     distributions,
     categories,
+    hierarchies,
     correlations,
     changed,
     origin,
