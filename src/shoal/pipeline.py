@@ -75,7 +75,7 @@ def protect(
     quasi_identifiers : list of str, or list of lists of str
         Columns to microaggregate: numbers, dates and, with methods that take them, categories. Lists of lists are sets
         that are microaggregated separately.
-    method : str, default "mdav"
+    method : str, default "optimal", or "semantic-optimal" with categories
         Partition method; ``shoal.METHODS`` or ``shoal methods`` lists them.
     options : dict
         Options of the method.

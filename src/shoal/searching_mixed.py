@@ -74,4 +74,4 @@ def search_mixed_sets(
                 passes = found.passes
         found_groups.append(groups)
         steps.append(made * distinct)
-    return found_groups, Searched(steps, interrupted)
+    return found_groups, Searched(steps, interrupted, bound=None, gap=None)
