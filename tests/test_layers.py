@@ -40,6 +40,7 @@ LAYERS = [
         "measured",
         "measurement",
         "searching",
+        "searching_mixed",
         "sweeps",
         "before_after",
         "notebook",

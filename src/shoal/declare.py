@@ -27,6 +27,8 @@ from shoal.plan import EVERY_COLUMN, Plan, column_mistakes, mentions, role_mista
 from shoal.schema import MEASURABLE, Kind, Role, why_identifier
 from shoal.tables import Table
 
+DEFAULT_METHOD = "optimal"  # where the plan names none
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -123,7 +125,7 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
         useless.append("scaling: has no effect without a column of numbers or dates")
     if useless:
         raise PlanError(useless)
-    plan = plan.model_copy(update={"options": {name: options[name] for name in plan.options}})
+    plan = plan.model_copy(update={"method": method.name, "options": {name: options[name] for name in plan.options}})
     parts = (
         [(name,) for part in plan.quasi_identifiers for name in part] if method.by_column else plan.quasi_identifiers
     )
@@ -200,7 +202,7 @@ def _all_numeric(settings: Mapping[str, Any], table: Table) -> list[str]:
 
 def _method(settings: Mapping[str, Any], kinds: Mapping[str, Kind]) -> tuple[Method | None, dict[str, Any], list[str]]:
     """Look the method up and check its options; where none is named, take the best for these kinds of columns."""
-    usual = "mdav" if all(kind in (*MEASURABLE, Kind.OTHER) for kind in kinds.values()) else "sa-mdav"
+    usual = DEFAULT_METHOD if all(kind in (*MEASURABLE, Kind.OTHER) for kind in kinds.values()) else "semantic-optimal"
     name = str(settings.get("method") or usual)
     options = settings.get("options") or {}
     method = None

@@ -28,6 +28,7 @@ from shoal.plan import Blocking, Plan, Reading, as_reading, load_settings
 from shoal.progress import show_progress
 from shoal.release import Release, check_output, check_report, manifest_path
 from shoal.searching import Searched, search_sets
+from shoal.searching_mixed import search_mixed_sets
 from shoal.summary import ProtectedSet, summarise
 from shoal.tables import Table, open_table
 from shoal.worker import partition_block, partition_mixed_block
@@ -74,7 +75,7 @@ def protect(
     quasi_identifiers : list of str, or list of lists of str
         Columns to microaggregate: numbers, dates and, with methods that take them, categories. Lists of lists are sets
         that are microaggregated separately.
-    method : str, default "mdav"
+    method : str, default "optimal", or "semantic-optimal" with categories
         Partition method; ``shoal.METHODS`` or ``shoal methods`` lists them.
     options : dict
         Options of the method.
@@ -288,7 +289,10 @@ def partition(
 ) -> tuple[list[Ints], Searched | None]:
     """Return the groups of each set of quasi-identifiers, repaired where asked for, and what a search did."""
     plan, searched = declared.plan, None
-    if declared.method.searches:
+    if declared.method.searches and declared.method.mixed:
+        rows_of_sets = [_rows_of_blocks(codes) for codes in blocks]
+        groups_of_sets, searched = search_mixed_sets(declared, blocks, rows_of_sets, report)
+    elif declared.method.searches:
         groups_of_sets, searched = search_sets(declared, blocks, report, threads)
     else:
         groups_of_sets = partition_blocks(declared, blocks, report, threads)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from shoal.aggregate import AGGREGATORS, aggregate
 from shoal.aggregate_categories import aggregate_category
@@ -12,12 +11,15 @@ from shoal.arrays import Flags, Floats, Ints, Numbers
 from shoal.categories import AnyColumn, Category
 from shoal.encode import Column, Scale, encode
 from shoal.kernels.representatives import Grouping
-from shoal.mixed import mix
+from shoal.mixed import Mixed, mix
 from shoal.partition import METHODS
-from shoal.partition.optimal import solve
+from shoal.partition.optimal import Budget, solve
 from shoal.partition.optimal.objective import released_as
-from shoal.partition.optimal.search import Found, Problem, Tell
+from shoal.partition.optimal.problem import Problem
+from shoal.partition.optimal.search import Found, Tell
 from shoal.partition.refine import refine
+from shoal.partition.semantic_optimal import Found as MixedFound
+from shoal.partition.semantic_optimal import solve as solve_mixed
 
 
 def partition_block(
@@ -67,7 +69,7 @@ def search_set(
     columns: list[Column],
     scales: list[Scale],
     k: int,
-    options: Mapping[str, Any],
+    budget: Budget,
     seed: int,
     cells: Ints,
     aggregators: list[str],
@@ -84,7 +86,25 @@ def search_set(
     lift = [_lift(column, scale) for column, scale in zip(columns, scales, strict=True)]
     objective = released_as(records.observed, records.values.shape, weights, how, lift)
     problem = Problem(records.values, records.observed, cells, objective, k)
-    return solve(problem, seed, options["steps"], options["time"], threads, tell)
+    return solve(problem, seed, budget, threads, tell)
+
+
+def search_mixed_block(
+    records: Mixed,
+    k: int,
+    seed: int,
+    passes: int | None,
+    time: float | None,
+    split: bool,
+    middle: Floats,
+    tell: Tell | None,
+) -> tuple[Ints, MixedFound]:
+    """Search for the groups of the rows of a block that lose least, and say what the search did.
+
+    ``middle`` is the centre of the whole table.
+    """
+    found = solve_mixed(records, k, seed, passes, time, split, middle, tell)
+    return records.hand_out(*found.portions), found
 
 
 def _lift(column: Column, scale: Scale) -> float:

@@ -7,6 +7,7 @@ from shoal.partition.method import Method, Option
 from shoal.partition.mondrian import mondrian, mondrian_ordered, mondrian_strict, sa_mondrian
 from shoal.partition.mondrian_relaxed import mondrian_relaxed
 from shoal.partition.semantic_mdav import mdav_generic, s_mdav, sa_mdav, sa_mdav_static
+from shoal.partition.semantic_optimal import semantic_optimal
 from shoal.schema import EVERY_KIND, ORDERED
 
 _DISSOLVE = Option(
@@ -17,6 +18,24 @@ _PERSIST = Option(
 )
 
 CATEGORICAL = (
+    Method(
+        "semantic-optimal",
+        semantic_optimal,
+        doc="The least loss that a search finds on columns of any kind: simulated annealing of distinct records.",
+        source="this project; see its page",
+        cost="O(h) a step for hierarchies of h names, after sa-mdav or sa-mondrian",
+        options=(
+            Option("steps", "changes to propose; as many as suit the size where nothing is said", None, int, least=0),
+            Option("time", "seconds to search instead of a number of steps", None, float, least=0),
+            Option("split", "equal records may be separated where that lowers the loss", True, bool),
+        ),
+        refinable="never",
+        exclusive=("steps", "time"),
+        searches=True,
+        seeded=True,
+        kinds=EVERY_KIND,
+        mixed=True,
+    ),
     Method(
         "s-mdav",
         s_mdav,
