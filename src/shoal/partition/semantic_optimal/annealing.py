@@ -23,6 +23,8 @@ from shoal.partition.method import DONE, STOP
 from shoal.partition.semantic_optimal.state import State, cost_with, transfer
 
 _MOVE, _SWAP, _FOUND, _DISSOLVE = 0.45, 0.75, 0.9, 0.97  # shares of the proposals, added up; the rest joins two groups
+_cost_with: Any = cost_with  # their arrays are passed as tuples, whose types mypy cannot put together
+_transfer: Any = transfer
 _TRIED = 8  # neighbours that a record of a dissolved group looks at
 
 
@@ -57,11 +59,11 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
     m, d = cells.shape
     near = neighbours.shape[1]
     start = sums_start(width)
-    scratch: Any = (np.zeros(start[d]), np.zeros(d), np.zeros(d))
-    cols: Any = (kinds, tables, offset, width, weights)
+    work, has, centre = np.zeros(start[d]), np.zeros(d), np.zeros(d)
+    columns = (kinds, tables, offset, width, weights)
+    here: Any = (cells, *columns, middle, start, k, record, amount, following, heads, sums, seen, work, has, centre)
     lists = (record, amount, group, following, before, also, heads, firsts)
-    look: Any = (record, amount, following, heads, sums, seen)
-    totals, spares = (sizes, sums, seen), (spare, spare_groups, free)
+    everything: Any = (cells, *columns, start, *lists, sizes, sums, seen, spare, spare_groups, free)
     done_rec = np.empty(4 * k + 4 * m + 8, np.int64)
     done_from, done_to, done_many = np.empty_like(done_rec), np.empty_like(done_rec), np.empty_like(done_rec)
     fall = np.log(cold / hot) / max(steps, 1)
@@ -103,13 +105,13 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
             other_back = other if back > 0 else -1
             cost_a = 0.0
             if sizes[a] - many + back > 0:
-                cost_a = cost_with(cells, *cols, middle, start, k, *look, *scratch, a, rec, -many, other_back, back)
-            cost_b = cost_with(cells, *cols, middle, start, k, *look, *scratch, b, rec, many, other_back, -back)
+                cost_a = _cost_with(*here, a, rec, -many, other_back, back)
+            cost_b = _cost_with(*here, b, rec, many, other_back, -back)
             if not _taken(cost_a + cost_b - costs[a] - costs[b], temperature, stream):
                 continue
-            transfer(cells, *cols, start, *lists, *totals, *spares, rec, a, b, many)
+            _transfer(*everything, rec, a, b, many)
             if back > 0:
-                transfer(cells, *cols, start, *lists, *totals, *spares, other, b, a, back)
+                _transfer(*everything, other, b, a, back)
             costs[a], costs[b] = cost_a, cost_b
             continue
         count, valid = 0, True
@@ -136,7 +138,7 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
                             if sizes[h] - least >= k:
                                 many = least
                         if many > 0:
-                            transfer(cells, *cols, start, *lists, *totals, *spares, who, h, g, many)
+                            _transfer(*everything, who, h, g, many)
                             done_rec[count], done_from[count], done_to[count], done_many[count] = who, h, g, many
                             count += 1
                             need -= many
@@ -155,14 +157,14 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
                     h = group[firsts[neighbours[who, t]]]
                     if h not in (a, home):
                         grown = (
-                            cost_with(cells, *cols, middle, start, k, *look, *scratch, h, who, many, -1, 0) - costs[h]
+                            _cost_with(*here, h, who, many, -1, 0) - costs[h]
                         )  # of a home that others have joined, more than it is: a guess that suffices
                         if grown < least:
                             home, least = h, grown
                 if home < 0:
                     valid = False
                     break
-                transfer(cells, *cols, start, *lists, *totals, *spares, who, a, home, many)
+                _transfer(*everything, who, a, home, many)
                 done_rec[count], done_from[count], done_to[count], done_many[count] = who, a, home, many
                 count += 1
                 p = onward
@@ -172,7 +174,7 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
             p = heads[a]
             while p >= 0:
                 who, many, onward = record[p], amount[p], following[p]
-                transfer(cells, *cols, start, *lists, *totals, *spares, who, a, b, many)
+                _transfer(*everything, who, a, b, many)
                 done_rec[count], done_from[count], done_to[count], done_many[count] = who, a, b, many
                 count += 1
                 p = onward
@@ -181,18 +183,16 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
             for t in range(2 * count):
                 h = done_from[t // 2] if t % 2 == 0 else done_to[t // 2]
                 if _first_time(done_from, done_to, t, h):
-                    now = cost_with(cells, *cols, middle, start, k, *look, *scratch, h, -1, 0, -1, 0)
+                    now = _cost_with(*here, h, -1, 0, -1, 0)
                     change += now - costs[h]
         if valid and _taken(change, temperature, stream):
             for t in range(2 * count):
                 h = done_from[t // 2] if t % 2 == 0 else done_to[t // 2]
                 if _first_time(done_from, done_to, t, h):
-                    costs[h] = cost_with(cells, *cols, middle, start, k, *look, *scratch, h, -1, 0, -1, 0)
+                    costs[h] = _cost_with(*here, h, -1, 0, -1, 0)
         else:
             for t in range(count - 1, -1, -1):
-                transfer(
-                    cells, *cols, start, *lists, *totals, *spares, done_rec[t], done_to[t], done_from[t], done_many[t]
-                )
+                _transfer(*everything, done_rec[t], done_to[t], done_from[t], done_many[t])
 
 
 @kernel

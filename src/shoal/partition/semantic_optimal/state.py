@@ -309,6 +309,9 @@ def transfer(
         add_sums(cells[rec], -many, kinds, tables, offset, width, start, sums[a], seen[a])
 
 
+_cost_with: Any = cost_with  # its arrays are passed as a tuple, whose types mypy cannot put together
+
+
 @kernel
 def fill(
     cells: Floats,
@@ -337,8 +340,8 @@ def fill(
         add_sums(cells[rec], many, kinds, tables, offset, width, start, sums[g], seen[g])
     free[1] = len(heads) - (from_group.max() + 1)
     d = cells.shape[1]
-    scratch: Any = (np.zeros(start[d]), np.zeros(d), np.zeros(d))
-    cols: Any = (kinds, tables, offset, width, weights)
-    look: Any = (record, amount, following, heads, sums, seen)
+    work, has, centre = np.zeros(start[d]), np.zeros(d), np.zeros(d)
+    columns = (kinds, tables, offset, width, weights)
+    here: Any = (cells, *columns, middle, start, k, record, amount, following, heads, sums, seen, work, has, centre)
     for g in range(from_group.max() + 1):
-        costs[g] = cost_with(cells, *cols, middle, start, k, *look, *scratch, g, -1, 0, -1, 0)
+        costs[g] = _cost_with(*here, g, -1, 0, -1, 0)
