@@ -49,10 +49,12 @@ def search_mixed_sets(
         for b in sorted(range(len(parts)), key=lambda b: -len(parts[b].counts)):
             part, rows = parts[b], rows_of_blocks[b]
 
+            before = i * len(codes) + done
+
             def tell(
-                share: float, cost: float, i: int = i, done: int = done, here: int = len(rows), total: float = total
+                share: float, cost: float, before: int = before, here: int = len(rows), total: float = total
             ) -> None:
-                report(int(i * len(codes) + done + share * here), f"loss {100.0 * cost / total:.4f} %" if total else "")
+                report(int(before + share * here), f"loss {100.0 * cost / total:.4f} %" if total else "")
 
             budget = None if time is None or passes is not None else time * len(rows) / work
             labels, found = search_mixed_block(

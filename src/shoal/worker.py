@@ -19,6 +19,7 @@ from shoal.partition.optimal.problem import Problem
 from shoal.partition.optimal.search import Found, Tell
 from shoal.partition.refine import refine
 from shoal.partition.semantic_optimal import Found as MixedFound
+from shoal.partition.semantic_optimal import Tell as MixedTell
 from shoal.partition.semantic_optimal import solve as solve_mixed
 
 
@@ -97,7 +98,7 @@ def search_mixed_block(
     time: float | None,
     split: bool,
     middle: Floats,
-    tell: Tell | None,
+    tell: MixedTell | None,
 ) -> tuple[Ints, MixedFound]:
     """Search for the groups of the rows of a block that lose least, and say what the search did.
 

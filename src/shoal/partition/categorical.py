@@ -30,7 +30,7 @@ CATEGORICAL = (
             Option("split", "equal records may be separated where that lowers the loss", True, bool),
         ),
         refinable="never",
-        exclusive=("steps", "time"),
+        exclusive=(("steps", "time"),),
         searches=True,
         seeded=True,
         kinds=EVERY_KIND,

@@ -5,22 +5,26 @@ or join another group together; groups that are dissolved into their neighbours.
 ``split`` allows it: then a rare record can fill its group up with a few of a frequent one, which is cheaper than to
 give itself up where it has more than half of the k records. Costs are those of :mod:`state`.
 
-Cost: O(codes + portions of the groups concerned) a proposal. Every group has at least k records or none: a proposal that
-would leave fewer is not made.
+Cost: O(codes + portions of the groups concerned) a proposal. Every group has at least k records or none: a proposal
+that would leave fewer is not made.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from shoal.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.draws import Stream, draw, uniform
-from shoal.kernels.mixed import add_sums, sums_start
+from shoal.kernels.mixed import sums_start
 from shoal.partition.method import DONE, STOP
-from shoal.partition.semantic_optimal.state import State, off_squared, portion_of, put, released
+from shoal.partition.semantic_optimal.state import State, cost_with, transfer
 
 _MOVE, _SWAP, _FOUND, _DISSOLVE = 0.45, 0.75, 0.9, 0.97  # shares of the proposals, added up; the rest joins two groups
+_cost_with: Any = cost_with  # their arrays are passed as tuples, whose types mypy cannot put together
+_transfer: Any = transfer
 _TRIED = 8  # neighbours that a record of a dissolved group looks at
 
 
@@ -56,6 +60,10 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
     near = neighbours.shape[1]
     start = sums_start(width)
     work, has, centre = np.zeros(start[d]), np.zeros(d), np.zeros(d)
+    columns = (kinds, tables, offset, width, weights)
+    here: Any = (cells, *columns, middle, start, k, record, amount, following, heads, sums, seen, work, has, centre)
+    lists = (record, amount, group, following, before, also, heads, firsts)
+    everything: Any = (cells, *columns, start, *lists, sizes, sums, seen, spare, spare_groups, free)
     done_rec = np.empty(4 * k + 4 * m + 8, np.int64)
     done_from, done_to, done_many = np.empty_like(done_rec), np.empty_like(done_rec), np.empty_like(done_rec)
     fall = np.log(cold / hot) / max(steps, 1)
@@ -97,111 +105,13 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
             other_back = other if back > 0 else -1
             cost_a = 0.0
             if sizes[a] - many + back > 0:
-                cost_a = _cost_with(
-                    cells,
-                    kinds,
-                    tables,
-                    offset,
-                    width,
-                    weights,
-                    middle,
-                    start,
-                    k,
-                    record,
-                    amount,
-                    following,
-                    heads,
-                    sums,
-                    seen,
-                    work,
-                    has,
-                    centre,
-                    a,
-                    rec,
-                    -many,
-                    other_back,
-                    back,
-                )
-            cost_b = _cost_with(
-                cells,
-                kinds,
-                tables,
-                offset,
-                width,
-                weights,
-                middle,
-                start,
-                k,
-                record,
-                amount,
-                following,
-                heads,
-                sums,
-                seen,
-                work,
-                has,
-                centre,
-                b,
-                rec,
-                many,
-                other_back,
-                -back,
-            )
+                cost_a = _cost_with(*here, a, rec, -many, other_back, back)
+            cost_b = _cost_with(*here, b, rec, many, other_back, -back)
             if not _taken(cost_a + cost_b - costs[a] - costs[b], temperature, stream):
                 continue
-            _transfer(
-                cells,
-                kinds,
-                tables,
-                offset,
-                width,
-                start,
-                record,
-                amount,
-                group,
-                following,
-                before,
-                also,
-                heads,
-                firsts,
-                sizes,
-                sums,
-                seen,
-                spare,
-                spare_groups,
-                free,
-                rec,
-                a,
-                b,
-                many,
-            )
+            _transfer(*everything, rec, a, b, many)
             if back > 0:
-                _transfer(
-                    cells,
-                    kinds,
-                    tables,
-                    offset,
-                    width,
-                    start,
-                    record,
-                    amount,
-                    group,
-                    following,
-                    before,
-                    also,
-                    heads,
-                    firsts,
-                    sizes,
-                    sums,
-                    seen,
-                    spare,
-                    spare_groups,
-                    free,
-                    other,
-                    b,
-                    a,
-                    back,
-                )
+                _transfer(*everything, other, b, a, back)
             costs[a], costs[b] = cost_a, cost_b
             continue
         count, valid = 0, True
@@ -228,32 +138,7 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
                             if sizes[h] - least >= k:
                                 many = least
                         if many > 0:
-                            _transfer(
-                                cells,
-                                kinds,
-                                tables,
-                                offset,
-                                width,
-                                start,
-                                record,
-                                amount,
-                                group,
-                                following,
-                                before,
-                                also,
-                                heads,
-                                firsts,
-                                sizes,
-                                sums,
-                                seen,
-                                spare,
-                                spare_groups,
-                                free,
-                                who,
-                                h,
-                                g,
-                                many,
-                            )
+                            _transfer(*everything, who, h, g, many)
                             done_rec[count], done_from[count], done_to[count], done_many[count] = who, h, g, many
                             count += 1
                             need -= many
@@ -270,66 +155,16 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
                 home, least = -1, np.inf
                 for t in range(min(near, _TRIED)):
                     h = group[firsts[neighbours[who, t]]]
-                    if h != a and h != home:
+                    if h not in (a, home):
                         grown = (
-                            _cost_with(
-                                cells,
-                                kinds,
-                                tables,
-                                offset,
-                                width,
-                                weights,
-                                middle,
-                                start,
-                                k,
-                                record,
-                                amount,
-                                following,
-                                heads,
-                                sums,
-                                seen,
-                                work,
-                                has,
-                                centre,
-                                h,
-                                who,
-                                many,
-                                -1,
-                                0,
-                            )
-                            - costs[h]
+                            _cost_with(*here, h, who, many, -1, 0) - costs[h]
                         )  # of a home that others have joined, more than it is: a guess that suffices
                         if grown < least:
                             home, least = h, grown
                 if home < 0:
                     valid = False
                     break
-                _transfer(
-                    cells,
-                    kinds,
-                    tables,
-                    offset,
-                    width,
-                    start,
-                    record,
-                    amount,
-                    group,
-                    following,
-                    before,
-                    also,
-                    heads,
-                    firsts,
-                    sizes,
-                    sums,
-                    seen,
-                    spare,
-                    spare_groups,
-                    free,
-                    who,
-                    a,
-                    home,
-                    many,
-                )
+                _transfer(*everything, who, a, home, many)
                 done_rec[count], done_from[count], done_to[count], done_many[count] = who, a, home, many
                 count += 1
                 p = onward
@@ -339,32 +174,7 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
             p = heads[a]
             while p >= 0:
                 who, many, onward = record[p], amount[p], following[p]
-                _transfer(
-                    cells,
-                    kinds,
-                    tables,
-                    offset,
-                    width,
-                    start,
-                    record,
-                    amount,
-                    group,
-                    following,
-                    before,
-                    also,
-                    heads,
-                    firsts,
-                    sizes,
-                    sums,
-                    seen,
-                    spare,
-                    spare_groups,
-                    free,
-                    who,
-                    a,
-                    b,
-                    many,
-                )
+                _transfer(*everything, who, a, b, many)
                 done_rec[count], done_from[count], done_to[count], done_many[count] = who, a, b, many
                 count += 1
                 p = onward
@@ -373,98 +183,25 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
             for t in range(2 * count):
                 h = done_from[t // 2] if t % 2 == 0 else done_to[t // 2]
                 if _first_time(done_from, done_to, t, h):
-                    now = _cost_with(
-                        cells,
-                        kinds,
-                        tables,
-                        offset,
-                        width,
-                        weights,
-                        middle,
-                        start,
-                        k,
-                        record,
-                        amount,
-                        following,
-                        heads,
-                        sums,
-                        seen,
-                        work,
-                        has,
-                        centre,
-                        h,
-                        -1,
-                        0,
-                        -1,
-                        0,
-                    )
+                    now = _cost_with(*here, h, -1, 0, -1, 0)
                     change += now - costs[h]
         if valid and _taken(change, temperature, stream):
             for t in range(2 * count):
                 h = done_from[t // 2] if t % 2 == 0 else done_to[t // 2]
                 if _first_time(done_from, done_to, t, h):
-                    costs[h] = _cost_with(
-                        cells,
-                        kinds,
-                        tables,
-                        offset,
-                        width,
-                        weights,
-                        middle,
-                        start,
-                        k,
-                        record,
-                        amount,
-                        following,
-                        heads,
-                        sums,
-                        seen,
-                        work,
-                        has,
-                        centre,
-                        h,
-                        -1,
-                        0,
-                        -1,
-                        0,
-                    )
+                    costs[h] = _cost_with(*here, h, -1, 0, -1, 0)
         else:
             for t in range(count - 1, -1, -1):
-                _transfer(
-                    cells,
-                    kinds,
-                    tables,
-                    offset,
-                    width,
-                    start,
-                    record,
-                    amount,
-                    group,
-                    following,
-                    before,
-                    also,
-                    heads,
-                    firsts,
-                    sizes,
-                    sums,
-                    seen,
-                    spare,
-                    spare_groups,
-                    free,
-                    done_rec[t],
-                    done_to[t],
-                    done_from[t],
-                    done_many[t],
-                )
+                _transfer(*everything, done_rec[t], done_to[t], done_from[t], done_many[t])
 
 
 @kernel
 def _first_time(done_from: Ints, done_to: Ints, t: int, h: int) -> bool:
     """Whether a group is not among the ends of the transfers before place ``t``."""
+    found = False
     for s in range(t):
-        if (done_from[s // 2] if s % 2 == 0 else done_to[s // 2]) == h:
-            return False
-    return True
+        found |= (done_from[s // 2] if s % 2 == 0 else done_to[s // 2]) == h
+    return not found
 
 
 @kernel
@@ -473,155 +210,3 @@ def _taken(change: float, temperature: float, stream: Stream) -> bool:
     if change <= 0.0:
         return change < -1e-12
     return change < 36.0 * temperature and uniform(stream) < np.exp(-change / temperature)
-
-
-@kernel
-def _cost_with(
-    cells: Floats,
-    kinds: Ints,
-    tables: Floats,
-    offset: Ints,
-    width: Ints,
-    weights: Floats,
-    middle: Floats,
-    start: Ints,
-    k: int,
-    record: Ints,
-    amount: Ints,
-    following: Ints,
-    heads: Ints,
-    sums: Floats,
-    seen: Floats,
-    work: Floats,
-    has: Floats,
-    centre: Floats,
-    g: int,
-    one: int,
-    many: int,
-    other: int,
-    more: int,
-) -> float:
-    """What a group would cost with so many of two records more, or fewer; -1 stands for no record."""
-    work[:] = sums[g]
-    has[:] = seen[g]
-    if one >= 0:
-        add_sums(cells[one], many, kinds, tables, offset, width, start, work, has)
-    if other >= 0:
-        add_sums(cells[other], more, kinds, tables, offset, width, start, work, has)
-    released(kinds, width, start, work, has, k, centre)
-    total = 0.0
-    p = heads[g]
-    while p >= 0:
-        off = off_squared(cells[record[p]], centre, middle, kinds, tables, offset, width, weights)
-        total += amount[p] * off
-        p = following[p]
-    if one >= 0:
-        total += many * off_squared(cells[one], centre, middle, kinds, tables, offset, width, weights)
-    if other >= 0:
-        total += more * off_squared(cells[other], centre, middle, kinds, tables, offset, width, weights)
-    return max(total, 0.0)
-
-
-@kernel
-def _transfer(
-    cells: Floats,
-    kinds: Ints,
-    tables: Floats,
-    offset: Ints,
-    width: Ints,
-    start: Ints,
-    record: Ints,
-    amount: Ints,
-    group: Ints,
-    following: Ints,
-    before: Ints,
-    also: Ints,
-    heads: Ints,
-    firsts: Ints,
-    sizes: Ints,
-    sums: Floats,
-    seen: Floats,
-    spare: Ints,
-    spare_groups: Ints,
-    free: Ints,
-    rec: int,
-    a: int,
-    b: int,
-    many: int,
-) -> None:
-    """Take so many of a record from one group to another; an empty group is put aside with sums of exactly 0."""
-    if sizes[b] == 0:  # the group on top of those not in use, or one that was emptied a moment ago
-        at = free[1] - 1
-        while spare_groups[at] != b:
-            at -= 1
-        spare_groups[at] = spare_groups[free[1] - 1]
-        free[1] -= 1
-    put(record, amount, group, following, before, also, heads, firsts, spare, free, rec, a, -many)
-    put(record, amount, group, following, before, also, heads, firsts, spare, free, rec, b, many)
-    sizes[a] -= many
-    sizes[b] += many
-    add_sums(cells[rec], many, kinds, tables, offset, width, start, sums[b], seen[b])
-    if sizes[a] == 0:
-        sums[a] = 0.0
-        seen[a] = 0.0
-        spare_groups[free[1]] = a
-        free[1] += 1
-    else:
-        add_sums(cells[rec], -many, kinds, tables, offset, width, start, sums[a], seen[a])
-
-
-@kernel
-def fill(
-    cells: Floats,
-    kinds: Ints,
-    tables: Floats,
-    offset: Ints,
-    width: Ints,
-    weights: Floats,
-    middle: Floats,
-    k: int,
-    state: State,
-    from_record: Ints,
-    from_group: Ints,
-    from_amount: Ints,
-) -> None:
-    """Put portions, their groups numbered from 0, into a state without any."""
-    record, amount, group = state.record, state.amount, state.group
-    following, before, also = state.following, state.before, state.also
-    heads, firsts, sizes = state.heads, state.firsts, state.sizes
-    sums, seen, costs, spare, free = state.sums, state.seen, state.costs, state.spare, state.free
-    start = sums_start(width)
-    for t in range(len(from_record)):
-        rec, g, many = from_record[t], from_group[t], from_amount[t]
-        put(record, amount, group, following, before, also, heads, firsts, spare, free, rec, g, many)
-        sizes[g] += many
-        add_sums(cells[rec], many, kinds, tables, offset, width, start, sums[g], seen[g])
-    free[1] = len(heads) - (from_group.max() + 1)
-    d = cells.shape[1]
-    work, has, centre = np.zeros(start[d]), np.zeros(d), np.zeros(d)
-    for g in range(from_group.max() + 1):
-        costs[g] = _cost_with(
-            cells,
-            kinds,
-            tables,
-            offset,
-            width,
-            weights,
-            middle,
-            start,
-            k,
-            record,
-            amount,
-            following,
-            heads,
-            sums,
-            seen,
-            work,
-            has,
-            centre,
-            g,
-            -1,
-            0,
-            -1,
-            0,
-        )

@@ -1,8 +1,8 @@
 """The best groups of few records: every way to put them together, by dynamic programming over subsets.
 
 The cost of a set of records is the least, over its subsets that contain its first record, of what the subset costs as a
-group and what the rest costs. O(3^u d) for u records, or distinct records where equal ones stay together. Every group has
-at least k records: no other subset is taken for one.
+group and what the rest costs. O(3^u d) for u records, or distinct records where equal ones stay together. Every group
+has at least k records: no other subset is taken for one.
 """
 
 from __future__ import annotations

@@ -20,11 +20,11 @@ from shoal.kernels.draws import open_stream
 from shoal.kernels.mixed import add_sums, centre_of, sums_start
 from shoal.mixed import Mixed
 from shoal.partition.method import DONE, STOP, new_watch
-from shoal.partition.semantic_optimal.annealing import anneal, fill
+from shoal.partition.semantic_optimal.annealing import anneal
 from shoal.partition.semantic_optimal.exact import exact_groups, small_enough
 from shoal.partition.semantic_optimal.neighbours import near_records
 from shoal.partition.semantic_optimal.start import best_start
-from shoal.partition.semantic_optimal.state import cost_of_portions, open_state
+from shoal.partition.semantic_optimal.state import cost_of_portions, fill, open_state
 
 _FIRST = 50  # proposals for each distinct record in the first cycle
 _TICK = 0.05
@@ -57,7 +57,6 @@ class Problem:
             amount,
             int(group.max()) + 1,
         )
-
 
     def total(self) -> float:
         """Return what there is to lose: the cost of all records in one group."""

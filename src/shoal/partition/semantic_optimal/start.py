@@ -8,10 +8,9 @@ import numpy as np
 
 from shoal.arrays import Floats, Ints
 from shoal.mixed import Mixed
-from shoal.partition.k_modes import k_modes
 from shoal.partition.method import new_watch
 from shoal.partition.mondrian import mondrian, mondrian_ordered, sa_mondrian
-from shoal.partition.semantic_mdav import s_mdav, sa_mdav
+from shoal.partition.semantic_mdav import sa_mdav
 
 _MANY = 10_000  # distinct records above which only Mondrian is tried
 Portions = tuple[Ints, Ints, Ints]
@@ -19,16 +18,12 @@ Portions = tuple[Ints, Ints, Ints]
 
 def best_start(records: Mixed, k: int, costs: Callable[[Portions], Floats]) -> Portions:
     """Return the portions of the best of several methods; equal records are together."""
-    tries = [
-        lambda: sa_mondrian(records, k, new_watch()),
-        lambda: mondrian_ordered(records, k, new_watch()),
-        lambda: mondrian(records, k, new_watch()),
-    ]
+    partitions = [cut(records, k, new_watch()) for cut in (sa_mondrian, mondrian_ordered, mondrian)]
     if len(records.counts) <= _MANY:
-        tries += [lambda: sa_mdav(records, k, new_watch(), dissolve=True)]
+        partitions.append(sa_mdav(records, k, new_watch(), dissolve=True))
     best, least = None, np.inf
-    for attempt in tries:
-        portions = portions_of(records, attempt())
+    for groups in partitions:
+        portions = portions_of(records, groups)
         cost = float(costs(portions).sum())
         if cost < least:
             best, least = portions, cost

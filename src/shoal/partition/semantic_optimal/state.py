@@ -10,7 +10,7 @@ centre of the whole table in a column of which fewer than k values are observed.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -211,3 +211,137 @@ def cost_of_portions(
             costs[g] += amount[p] * off
         first = last
     return costs
+
+
+@kernel
+def cost_with(
+    cells: Floats,
+    kinds: Ints,
+    tables: Floats,
+    offset: Ints,
+    width: Ints,
+    weights: Floats,
+    middle: Floats,
+    start: Ints,
+    k: int,
+    record: Ints,
+    amount: Ints,
+    following: Ints,
+    heads: Ints,
+    sums: Floats,
+    seen: Floats,
+    work: Floats,
+    has: Floats,
+    centre: Floats,
+    g: int,
+    one: int,
+    many: int,
+    other: int,
+    more: int,
+) -> float:
+    """What a group would cost with so many of two records more, or fewer; -1 stands for no record."""
+    work[:] = sums[g]
+    has[:] = seen[g]
+    if one >= 0:
+        add_sums(cells[one], many, kinds, tables, offset, width, start, work, has)
+    if other >= 0:
+        add_sums(cells[other], more, kinds, tables, offset, width, start, work, has)
+    released(kinds, width, start, work, has, k, centre)
+    total = 0.0
+    p = heads[g]
+    while p >= 0:
+        off = off_squared(cells[record[p]], centre, middle, kinds, tables, offset, width, weights)
+        total += amount[p] * off
+        p = following[p]
+    if one >= 0:
+        total += many * off_squared(cells[one], centre, middle, kinds, tables, offset, width, weights)
+    if other >= 0:
+        total += more * off_squared(cells[other], centre, middle, kinds, tables, offset, width, weights)
+    return max(total, 0.0)
+
+
+@kernel
+def transfer(
+    cells: Floats,
+    kinds: Ints,
+    tables: Floats,
+    offset: Ints,
+    width: Ints,
+    weights: Floats,
+    start: Ints,
+    record: Ints,
+    amount: Ints,
+    group: Ints,
+    following: Ints,
+    before: Ints,
+    also: Ints,
+    heads: Ints,
+    firsts: Ints,
+    sizes: Ints,
+    sums: Floats,
+    seen: Floats,
+    spare: Ints,
+    spare_groups: Ints,
+    free: Ints,
+    rec: int,
+    a: int,
+    b: int,
+    many: int,
+) -> None:
+    """Take so many of a record from one group to another; an empty group is put aside with sums of exactly 0."""
+    if sizes[b] == 0:  # the group on top of those not in use, or one that was emptied a moment ago
+        at = free[1] - 1
+        while spare_groups[at] != b:
+            at -= 1
+        spare_groups[at] = spare_groups[free[1] - 1]
+        free[1] -= 1
+    put(record, amount, group, following, before, also, heads, firsts, spare, free, rec, a, -many)
+    put(record, amount, group, following, before, also, heads, firsts, spare, free, rec, b, many)
+    sizes[a] -= many
+    sizes[b] += many
+    add_sums(cells[rec], many, kinds, tables, offset, width, start, sums[b], seen[b])
+    if sizes[a] == 0:
+        sums[a] = 0.0
+        seen[a] = 0.0
+        spare_groups[free[1]] = a
+        free[1] += 1
+    else:
+        add_sums(cells[rec], -many, kinds, tables, offset, width, start, sums[a], seen[a])
+
+
+_cost_with: Any = cost_with  # its arrays are passed as a tuple, whose types mypy cannot put together
+
+
+@kernel
+def fill(
+    cells: Floats,
+    kinds: Ints,
+    tables: Floats,
+    offset: Ints,
+    width: Ints,
+    weights: Floats,
+    middle: Floats,
+    k: int,
+    state: State,
+    from_record: Ints,
+    from_group: Ints,
+    from_amount: Ints,
+) -> None:
+    """Put portions, their groups numbered from 0, into a state without any."""
+    record, amount, group = state.record, state.amount, state.group
+    following, before, also = state.following, state.before, state.also
+    heads, firsts, sizes = state.heads, state.firsts, state.sizes
+    sums, seen, costs, spare, free = state.sums, state.seen, state.costs, state.spare, state.free
+    start = sums_start(width)
+    for t in range(len(from_record)):
+        rec, g, many = from_record[t], from_group[t], from_amount[t]
+        put(record, amount, group, following, before, also, heads, firsts, spare, free, rec, g, many)
+        sizes[g] += many
+        add_sums(cells[rec], many, kinds, tables, offset, width, start, sums[g], seen[g])
+    free[1] = len(heads) - (from_group.max() + 1)
+    d = cells.shape[1]
+    work, has, centre = np.zeros(start[d]), np.zeros(d), np.zeros(d)
+    columns = (kinds, tables, offset, width, weights)
+    here: Any = (cells, *columns, middle, start, k, record, amount, following, heads, sums, seen, work, has, centre)
+    for g in range(from_group.max() + 1):
+        costs[g] = _cost_with(*here, g, -1, 0, -1, 0)
