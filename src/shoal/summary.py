@@ -17,10 +17,8 @@ from shoal.encode import fit_scale
 from shoal.errors import counted
 from shoal.files import Source
 from shoal.kernels.crossover import worth_indexing
-from shoal.measures.mixed_loss import mixed_loss
 from shoal.measures.pairs import numeric_pair
 from shoal.measures.utility import information_loss, squared_error
-from shoal.mixed import distinct_records
 
 if TYPE_CHECKING:
     from shoal.declare import Declared
@@ -163,6 +161,8 @@ def summarise(
     constant = [column.name for column, _, _ in cells if _constant(column)]
     before = after = None
     if any(isinstance(column, Category) for column, _, _ in cells):
+        from shoal.mixed import distinct_records  # it loads kernels, and `import shoal` must not
+
         before = len(distinct_records([(column, column.values, column.observed) for column, _, _ in cells])[1])
         after = len(distinct_records(cells)[1])
     sets = []
@@ -213,6 +213,8 @@ def summarise(
 
 def _errors(declared: Declared, protected: list[ProtectedSet]) -> tuple[float, float, dict[str, tuple[float, float]]]:
     """Return the squared errors and total squares of all columns, and of each; sets of mixed kinds add theirs up."""
+    from shoal.measures.mixed_loss import mixed_loss  # it loads kernels, and `import shoal` must not
+
     plan = declared.plan
     sse, sst = 0.0, 0.0
     errors: dict[str, tuple[float, float]] = {}
