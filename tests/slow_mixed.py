@@ -11,7 +11,8 @@ import numpy as np
 class Slow:
     """Rows of values, None where missing, and columns.
 
-    Columns are ("number", span), ("nominal",), ("ordinal", levels) or ("semantic", tree). A tree is a list of (child, parent) pairs with children in order.
+    Columns are ("number", span), ("nominal",), ("ordinal", levels) or ("semantic", tree). A tree is a list of
+    (child, parent) pairs with children in order.
     """
 
     def __init__(self, rows, columns, weights=None):
