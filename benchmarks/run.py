@@ -11,6 +11,7 @@ from importlib import import_module
 BENCHMARKS = (
     "published",
     "optimal",
+    "bound",
     "speed",
     "methods",
     "awkward",
