@@ -22,9 +22,9 @@ from shoal.arrays import Flags, Floats, Ints, Numbers
 from shoal.categories import AnyColumn, Category
 from shoal.encode import Scale
 from shoal.kernels.mixed import EQUAL, NUMBER, TABLE
+from shoal.kernels.numbering import number_keys
 
 _TABULATED = 512  # values of a nominal column from which equal or not is asked instead of looked up
-_DIRECT = 1 << 20  # combinations of codes that are numbered by a table instead of by sorting
 
 
 @dataclass(frozen=True)
@@ -150,26 +150,14 @@ def distinct_records(columns: Sequence[tuple[AnyColumn, Numbers, Flags]]) -> tup
             codes.append(np.where(observed, values + 1, 0).astype(np.int64))
             sizes.append(len(column.names) + 1)
         else:
-            seen, inverse = np.unique(values, return_inverse=True)
-            codes.append(np.where(observed, inverse.reshape(-1) + 1, 0).astype(np.int64))
-            sizes.append(len(seen) + 1)
+            bits = np.ascontiguousarray(values + 0 if values.dtype.kind == "f" else values).view(np.int64)
+            numbers, first, _ = number_keys(bits)
+            codes.append(np.where(observed, numbers + 1, 0))
+            sizes.append(len(first) + 1)
     keys, total = codes[0], sizes[0]
     for more, size in zip(codes[1:], sizes[1:], strict=True):
         if total * size >= 1 << 62:
-            seen, keys = np.unique(keys, return_inverse=True)
-            keys, total = keys.reshape(-1).astype(np.int64), len(seen)
+            keys, seen_first, _ = number_keys(keys)
+            total = len(seen_first)
         keys, total = keys * size + more, total * size
-    if total <= max(_DIRECT, 4 * len(keys)):
-        first = np.full(total, -1, dtype=np.int64)
-        first[keys[::-1]] = np.arange(len(keys) - 1, -1, -1)
-        rows = np.sort(first[first >= 0])
-        number = np.empty(total, dtype=np.int64)
-        number[keys[rows]] = np.arange(len(rows))
-        record = number[keys]
-    else:
-        _, start, inverse = np.unique(keys, return_index=True, return_inverse=True)
-        rows = np.sort(start)
-        number = np.empty(len(start), dtype=np.int64)
-        number[np.argsort(start)] = np.arange(len(start))
-        record = number[inverse.reshape(-1)]
-    return record, rows, np.bincount(record, minlength=len(rows)).astype(np.int64)
+    return number_keys(keys)
