@@ -202,7 +202,10 @@ class _Reader:
         import polars as pl
 
         if self.rows:
-            self.parts.append(pl.DataFrame(self.rows, schema=dict.fromkeys(self.names, pl.String), orient="row"))
+            columns = zip(*self.rows, strict=True)
+            self.parts.append(
+                pl.DataFrame([pl.Series(n, c, pl.String) for n, c in zip(self.names, columns, strict=True)])
+            )
             self.rows = []
 
     def cells(self) -> pl.DataFrame:
