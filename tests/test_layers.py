@@ -13,7 +13,7 @@ PACKAGE = Path(shoal.__file__).parent
 LAYERS = [
     {"arrays", "errors", "schema", "plan"},
     {"kernels"},
-    {"encode", "aggregate", "partition", "blocking", "measures", "check"},
+    {"encode", "aggregate", "partition", "blocking", "measures", "check", "rules"},
     {"worker"},
     {"files", "tables", "engines", "examples", "inspection"},
     {
@@ -36,7 +36,7 @@ LAYERS = [
 THIRD_PARTY = {
     0: {"numpy", "pydantic", "yaml"},
     1: {"numpy", "numba"},
-    2: {"numpy", "scipy"},
+    2: {"numpy", "scipy", "elementpath", "lxml", "saxonche"},
     3: {"numpy"},
     4: {"numpy", "narwhals", "polars", "pandas", "pyarrow", "pyreadstat", "yaml"},
     5: {"numpy", "rich", "narwhals", "polars", "altair", "threadpoolctl"},
@@ -44,6 +44,7 @@ THIRD_PARTY = {
     7: {"typer", "rich"},
 }
 _LATE = {"polars", "pandas", "pyarrow", "pyreadstat", "rich", "altair", "jinja2", "markupsafe", "vl_convert"}
+_LATE |= {"elementpath", "lxml", "saxonche"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
