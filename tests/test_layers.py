@@ -11,7 +11,7 @@ import shoal
 
 PACKAGE = Path(shoal.__file__).parent
 LAYERS = [
-    {"arrays", "errors", "schema", "plan"},
+    {"arrays", "errors", "schema", "plan", "xml_input"},
     {"kernels"},
     {"encode", "aggregate", "partition", "blocking", "measures", "check", "rules"},
     {"worker"},
@@ -34,7 +34,7 @@ LAYERS = [
     {"cli", "__init__", "__main__"},
 ]
 THIRD_PARTY = {
-    0: {"numpy", "pydantic", "yaml"},
+    0: {"numpy", "pydantic", "yaml", "lxml"},
     1: {"numpy", "numba"},
     2: {"numpy", "scipy", "elementpath", "lxml", "saxonche"},
     3: {"numpy"},

@@ -52,9 +52,9 @@ from shoal.rules.expression import (
     Variable,
 )
 from shoal.rules.rule import Rule, name_mistakes
+from shoal.rules.simplify import simplified
 from shoal.rules.tokens import Pointed, Token, as_number, pointing, tokens_of, without_comment
 
-_FUNCTION_NAMES = [name for name in FUNCTIONS if name != "string"]  # `string` is XPath's: here columns have types
 _COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
 _DEEPEST = 100  # nesting: deeper than anyone writes, and far from Python's own limit
 
@@ -90,7 +90,7 @@ def parse_condition(text: str) -> Condition:
     """Parse a condition without a name.
 
     >>> parse_condition("not A = B")
-    Not(operand=Comparison(operator='=', left=Variable(name='A'), right=Variable(name='B')))
+    Comparison(operator='!=', left=Variable(name='A'), right=Variable(name='B'))
     """
     try:
         parser = _Parser(text)
@@ -181,7 +181,7 @@ class _Parser:
         found = self.as_condition(self.condition(), start)
         if self.token.kind != "end":
             self.fail(self._left_over())
-        return found
+        return simplified(found)
 
     def _left_over(self) -> str:
         if self.token.text == "=" and self.tokens[self.at - 1].text == "=":
@@ -372,9 +372,9 @@ class _Parser:
         return Variable(token.text)
 
     def call(self, token: Token) -> Call:
-        if token.text not in _FUNCTION_NAMES:
-            hint = did_you_mean(token.text, _FUNCTION_NAMES)
-            self.fail(f"there is no function '{token.text}'{hint} (there are {', '.join(_FUNCTION_NAMES)})", token)
+        if token.text not in FUNCTIONS:
+            hint = did_you_mean(token.text, FUNCTIONS)
+            self.fail(f"there is no function '{token.text}'{hint} (there are {', '.join(FUNCTIONS)})", token)
         arguments: list[Value] = []
         while True:
             start = self.token

@@ -16,18 +16,33 @@ class Schematron:
     ----------
     context : str
         XPath of the elements that it is about.
+    element : str
+        Name of those elements: records, or the values of one variable.
+    about_value : bool
+        Whether they are values.
+    lets : tuple of (str, str)
+        The ``let`` variables that the test needs, in order.
     test : str
-        XPath of its condition, with the ``let`` variables that it needs before it.
+        XPath of its condition.
     negated : bool
         Whether it is a ``report``, which tells where the test holds.
     before : tuple of str
         Contexts of the rules before it in its pattern: an element that one of them matches is left to it.
+    namespaces : tuple of (str, str)
+        Prefixes and what they stand for.
+    documents : tuple of str
+        What ``document('...')`` names.
     """
 
     context: str
+    element: str
+    about_value: bool
+    lets: tuple[tuple[str, str], ...]
     test: str
     negated: bool = False
     before: tuple[str, ...] = ()
+    namespaces: tuple[tuple[str, str], ...] = ()
+    documents: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -48,8 +63,8 @@ class Rule:
         In which notation.
     schematron : Schematron or None
         The rule as the Schematron file has it.
-    variables : tuple of str
-        The columns that it needs.
+    only_engine : tuple of str
+        The columns that a rule without a translation names.
     """
 
     name: str
