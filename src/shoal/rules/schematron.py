@@ -274,7 +274,7 @@ def _outer(token: Any) -> list[Any]:
     """Return the parts of an expression that stand in its own context: not the predicates and later steps in it."""
     found = [token]
     if token.symbol in ("/", "//", "["):
-        return found + (_outer(token[0]) if len(token) else [])
+        return found + (_outer(token[0]) if len(token) and token[0].symbol != "." else [])
     for part in token:
         found += _outer(part)
     return found

@@ -105,8 +105,10 @@ class _Translator:
         if symbol in ("some", "every"):
             return self.quantified(token)
         if symbol in ("exists", "empty"):
-            inner = self.existence(token[0])
-            return inner if symbol == "exists" else _not(inner)
+            there = self.existence(token[0])
+            if symbol == "exists":
+                return there
+            return there.operand if isinstance(there, Not) else Not(there)
         if symbol in _GENERAL:
             return self.general(symbol, token[0], token[1])
         if symbol in _SINGLE:
@@ -221,8 +223,6 @@ class _Translator:
             if inner.kind == "text":
                 raise NoTranslationError
             return _Typed(inner.value if symbol == "+" else _negative(inner.value), "number")
-        if symbol == "[" and _not_empty(token[1]):
-            return self.value(token[0])
         name = str(token[1].symbol) if symbol == ":" and len(token) == 2 and token[1].label != "name" else symbol
         if token.label in ("function", "constructor function") or name != symbol:
             return self.function(name, token[1] if name != symbol else token)
@@ -275,6 +275,8 @@ class _Translator:
         """Return the variable whose element a path leads to."""
         symbol = token.symbol
         if symbol == "(" and len(token) == 1:
+            return self.node(token[0])
+        if symbol == "[" and _not_empty(token[1]):
             return self.node(token[0])
         if symbol in (".", "current"):
             return self.own()
