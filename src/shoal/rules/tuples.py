@@ -82,12 +82,17 @@ class RuledColumn:
 
     def as_cells(self, codes: Numbers, observed: Flags) -> Cells:
         """Return values of the column as rules see them."""
-        if not self.column.whole:
-            return Cells(codes, observed, self.cells.decimals)
-        numbers = codes * self.column.step + self.column.origin
-        if self.cells.values.dtype.kind == "M":
-            return Cells(numbers.astype(np.int64).view(self.cells.values.dtype), observed)
-        return Cells(numbers, observed, self.cells.decimals)
+        return released_cells(self.column, self.cells, codes, observed)
+
+
+def released_cells(column: Column, original: Cells, codes: Numbers, observed: Flags) -> Cells:
+    """Return values of a column as rules see them."""
+    if not column.whole:
+        return Cells(codes, observed, original.decimals)
+    numbers = codes * column.step + column.origin
+    if original.values.dtype.kind == "M":
+        return Cells(numbers.astype(np.int64).view(original.values.dtype), observed)
+    return Cells(numbers, observed, original.decimals)
 
 
 @dataclass(frozen=True)
