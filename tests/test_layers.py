@@ -39,7 +39,7 @@ THIRD_PARTY = {
     1: {"numpy", "numba"},
     2: {"numpy", "scipy", "elementpath", "lxml", "saxonche"},
     3: {"numpy"},
-    4: {"numpy", "narwhals", "polars", "pandas", "pyarrow", "pyreadstat", "yaml"},
+    4: {"numpy", "narwhals", "polars", "pandas", "pyarrow", "pyreadstat", "yaml", "lxml"},
     5: {"numpy", "rich", "narwhals", "polars", "altair", "threadpoolctl"},
     6: {"altair", "jinja2", "markupsafe", "vl_convert"},
     7: {"typer", "rich"},

@@ -368,7 +368,7 @@ BOMB = (
     [
         (BOMB + f"<schema xmlns='{ISO}'>&b;&c;</schema>", "document type declaration"),
         (f"<schema xmlns='{ISO}'><pattern></schema>", "not well-formed XML: line 1, column"),
-        ("", "not well-formed XML: there is no element"),
+        ("", "not well-formed XML: line 1, column 1: there is no element"),
         ("<html/>", "is not Schematron"),
         (b"<schema>\xff</schema>", "not well-formed XML|damaged"),
         ("<a>" * 300, "not well-formed XML"),

@@ -6,6 +6,7 @@ come from, and with them the bombs that a few lines make of gigabytes.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 from xml.parsers import expat
@@ -35,29 +36,43 @@ def lxml_etree(what: str) -> Any:
     return etree
 
 
-def check_prolog(handle: BinaryIO, place: str) -> None:
-    """Refuse a document type declaration, reading no further than the first element."""
+def stream_parser(place: str) -> Any:
+    """Return an expat parser for a stream that refuses document types."""
 
-    def declared(name: str, *_rest: object) -> None:
+    def declared(*_declaration: object) -> None:
         raise FileError(
             f"{place} has a document type declaration (<!DOCTYPE ...>); entities and document types are not read, so "
             "remove it"
         )
 
+    parser = expat.ParserCreate(namespace_separator=" ")
+    parser.StartDoctypeDeclHandler = declared
+    parser.ordered_attributes = True
+    parser.buffer_text = True
+    parser.buffer_size = _PART
+    return parser
+
+
+def feed(parser: Any, handle: BinaryIO, place: str) -> None:
+    """Parse a stream to its end, or say where it is not well-formed."""
+    try:
+        parser.ParseFile(handle)
+    except expat.ExpatError as error:
+        raise FileError(malformed(place, (error.lineno, error.offset + 1), expat.ErrorString(error.code))) from None
+    except (ValueError, LookupError):
+        raise FileError(f"{place} is in an encoding that is not known; write it in UTF-8") from None
+
+
+def check_prolog(handle: BinaryIO, place: str) -> None:
+    """Refuse a document type declaration, reading no further than the first element."""
+
     def reached(*_element: object) -> None:
         raise _ReachedError
 
-    parser = expat.ParserCreate()
-    parser.StartDoctypeDeclHandler = declared
+    parser = stream_parser(place)
     parser.StartElementHandler = reached
-    try:
-        while part := handle.read(_PART):
-            parser.Parse(part, False)
-        parser.Parse(b"", True)
-    except _ReachedError:
-        return
-    except (expat.ExpatError, ValueError, LookupError) as error:
-        raise FileError(f"{place} is not well-formed XML: {_plain(str(error))}") from None
+    with suppress(_ReachedError):
+        feed(parser, handle, place)
 
 
 def parse_xml(path: Path, what: str) -> Any:
@@ -68,7 +83,7 @@ def parse_xml(path: Path, what: str) -> Any:
             check_prolog(handle, f"'{path}'")
         return etree.parse(str(path), etree.XMLParser(**SAFE, remove_pis=True)).getroot()
     except etree.XMLSyntaxError as error:
-        raise FileError(malformed(f"'{path}'", error)) from None
+        raise FileError(malformed(f"'{path}'", error.position)) from None
     except UnicodeDecodeError:
         raise FileError(f"'{path}' is not text in the encoding that it says it is in") from None
     except OSError as error:
@@ -77,11 +92,7 @@ def parse_xml(path: Path, what: str) -> Any:
         raise FileError(f"cannot read '{path}': {error.strerror or 'it is damaged'}") from None
 
 
-def malformed(place: str, error: Any) -> str:
-    """Say where XML is not well-formed: lxml's own words may show cells."""
-    line, column = getattr(error, "position", (0, 0))
-    return f"{place} is not well-formed XML: line {line}, column {column}"
-
-
-def _plain(told: str) -> str:
-    return told.replace("no element found", "there is no element in it")
+def malformed(place: str, at: tuple[int, int], reason: str | None = None) -> str:
+    """Say where XML is not well-formed, with a reason that shows none of it."""
+    told = (reason or "").replace("no element found", "there is no element, or not its end")
+    return f"{place} is not well-formed XML: line {at[0]}, column {at[1]}{': ' + told if told else ''}"
