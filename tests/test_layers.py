@@ -15,9 +15,10 @@ LAYERS = [
     {"kernels"},
     {"encode", "aggregate", "partition", "blocking", "measures", "check", "rules"},
     {"worker"},
-    {"files", "tables", "engines", "examples", "inspection"},
+    {"files", "tables", "engines", "examples", "inspection", "cells"},
     {
         "declare",
+        "editing",
         "progress",
         "summary",
         "release",

@@ -17,6 +17,7 @@ from shoal.blocking.size import block_size
 from shoal.blocking.strata import check_strata, merge_small_strata
 from shoal.check import check_groups, check_released, check_strata_kept, check_table
 from shoal.declare import Declared, declare
+from shoal.editing import keep, parse_plan_rules, prepare_rules, split_strata, with_aggregators
 from shoal.encode import Column, Records, encode
 from shoal.engines.memory import Report, run_tasks, threads_of_each
 from shoal.errors import PlanError
@@ -48,6 +49,7 @@ def protect(
     scaling: str | None = None,
     blocking: Blocking | Mapping[str, Any] | str | None = None,
     reading: Reading | Mapping[str, Any] | None = None,
+    rules: str | Sequence[str] | None = None,
     seed: int | None = None,
     plan: Plan | str | Path | None = None,
     all_numeric: bool = False,
@@ -95,6 +97,8 @@ def protect(
     reading : dict
         ``delimiter``, ``encoding``, ``missing`` and ``header`` of a text file, where looking at it is not
         enough.
+    rules : list of str
+        Edit rules that hold in the table and must hold in the release, such as ``"TOTAL = A + B"``.
     seed : int, default 0
         For methods that draw random numbers; recorded in any case.
     plan : Plan or path of a YAML file
@@ -145,6 +149,7 @@ def protect(
         "scaling": scaling,
         "blocking": blocking,
         "reading": reading,
+        "rules": rules,
         "seed": seed,
     }
     if threads is not None and threads < 1:
@@ -159,20 +164,30 @@ def protect(
     source, table = read(data, settings)
     clock.lap("read")
     declared = declare(settings, table, all_numeric)
+    asked = declared.plan
+    editing = prepare_rules(parse_plan_rules(asked), declared, table) if asked.rules else None
+    if editing:
+        declared = with_aggregators(declared, editing)
     clock.lap("declare")
     codes, labels = stratify(declared, table)
-    blocks = [block(declared, columns, codes) for columns in declared.sets]
+    apart = [split_strata(editing, declared, columns, codes) if editing else codes for columns in declared.sets]
+    blocks = [block(declared, columns, cells) for columns, cells in zip(declared.sets, apart, strict=True)]
     clock.lap("block")
     with show_progress(len(table) * len(declared.sets), progress) as advance:
-        groups_of_sets, searched = partition(declared, codes, blocks, advance, threads)
+        groups_of_sets, searched = partition(declared, apart, blocks, advance, threads)
     clock.lap("partition")
     protected = aggregate_sets(declared, groups_of_sets, threads)
     clock.lap("aggregate")
+    if editing:
+        protected = keep(editing, declared, protected, table)
+        clock.lap("keep rules")
     data_out = check(declared, table, codes, protected)
     clock.lap("check")
-    summary = summarise(declared, len(table), codes, labels, blocks, protected, searched, source, clock.started)
+    summary = summarise(
+        declared, len(table), codes, labels, blocks, protected, searched, source, clock.started, editing
+    )
     groups = protected[0].groups if len(protected) == 1 else np.column_stack([p.groups for p in protected])
-    release = Release(data_out, groups, summary, declared.plan, clock.laps, source, table.native)
+    release = Release(data_out, groups, summary, asked, clock.laps, source, table.native)
     if output is not None:
         release.write(output, report)
     elif report is not None:
@@ -259,7 +274,7 @@ def _scaled(declared: Declared, columns: list[Column]) -> Records:
 
 
 def partition(
-    declared: Declared, strata: Ints, blocks: list[Ints], report: Report, threads: int | None
+    declared: Declared, strata: list[Ints], blocks: list[Ints], report: Report, threads: int | None
 ) -> tuple[list[Ints], Searched | None]:
     """Return the groups of each set of quasi-identifiers, repaired where asked for, and what a search did."""
     plan, searched = declared.plan, None
@@ -268,9 +283,9 @@ def partition(
     else:
         groups_of_sets = partition_blocks(declared, blocks, report, threads)
     if plan.blocking and plan.blocking.repair:
-        for columns, codes, groups in zip(declared.sets, blocks, groups_of_sets, strict=True):
+        for columns, cells, codes, groups in zip(declared.sets, strata, blocks, groups_of_sets, strict=True):
             values = _scaled(declared, columns).values
-            for rows in _rows_of_blocks(strata):
+            for rows in _rows_of_blocks(cells):
                 own, labels = np.unique(groups[rows], return_inverse=True)
                 every = threads_of_each(1, threads)
                 groups[rows] = own[repair_boundaries(values[rows], labels, codes[rows], plan.k, every)]

@@ -118,6 +118,8 @@ class Plan(_Settings):
         How to cut a large table into blocks; None partitions all records together.
     reading : Reading
         How to read a text file.
+    rules : tuple of str
+        Edit rules that the release keeps, as expressions.
     seed : int
         For methods that draw random numbers; recorded in any case.
 
@@ -144,6 +146,7 @@ class Plan(_Settings):
     scaling: Literal["z-score", "range", "robust", "none"] = "z-score"
     blocking: Blocking | None = None
     reading: Reading = Reading()
+    rules: tuple[str, ...] = ()
     seed: int = Field(default=0, ge=0)
 
     @field_validator("quasi_identifiers", mode="before")
@@ -156,7 +159,7 @@ class Plan(_Settings):
             return (tuple(value),)
         return value
 
-    @field_validator("identifiers", "confidential", "strata", mode="before")
+    @field_validator("identifiers", "confidential", "strata", "rules", mode="before")
     @classmethod
     def _as_names(cls, value: object) -> object:
         return (value,) if isinstance(value, str) else value
