@@ -71,7 +71,7 @@ def protect(
     quasi_identifiers : list of str, or list of lists of str
         Columns of numbers or dates to microaggregate. Lists of lists are sets that are microaggregated
         separately.
-    method : str, default "mdav"
+    method : str, default "optimal"
         Partition method; ``shoal.METHODS`` or ``shoal methods`` lists them.
     options : dict
         Options of the method.

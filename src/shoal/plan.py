@@ -108,7 +108,7 @@ class Plan(_Settings):
     small_strata : {"error", "merge"}
         What to do with a stratum of fewer than k records: refuse, or merge it with the nearest one.
     method, options
-        Name of the partition method, and its own options.
+        Name of the partition method, and its own options; without a name the one that suits the table, ``optimal``.
     refine : bool
         Whether the groups of the method are improved afterwards.
     aggregators : dict
@@ -143,7 +143,7 @@ class Plan(_Settings):
     weight: str | None = None
     strata: tuple[str, ...] = ()
     small_strata: Literal["error", "merge"] = "error"
-    method: str = "mdav"
+    method: str | None = None
     options: dict[str, bool | int | float | str | None] = {}
     refine: bool = False
     aggregators: dict[str, str] = {}
@@ -212,7 +212,6 @@ class Plan(_Settings):
         plain: dict[str, Any] = self.model_dump(mode="json", exclude_defaults=True)
         if len(self.quasi_identifiers) == 1:
             plain["quasi_identifiers"] = list(self.quasi_identifiers[0])
-        plain.setdefault("method", self.method)
         plain.setdefault("seed", self.seed)
         return plain
 

@@ -174,12 +174,14 @@ class Release:
         return content
 
     def _again(self) -> dict[str, Any]:
-        """Return the plan that makes this release again, where that is not the plan itself: steps for a time."""
-        steps = self.summary.steps
-        if not steps or self.plan.options.get("time") is None:
+        """Return the plan that makes this release again, with the steps that its search made."""
+        if not self.summary.steps:
             return {}
-        options = {name: value for name, value in self.plan.options.items() if name != "time"}
-        again = self.plan.model_copy(update={"options": {**options, "steps": max(steps)}})
+        steps, given = max(self.summary.steps), self.plan.options.get("steps")
+        if isinstance(given, int) and steps <= given < steps + self.summary.records:  # steps are whole rounds
+            return {}
+        options = {name: value for name, value in self.plan.options.items() if name not in ("time", "gap", "bound")}
+        again = self.plan.model_copy(update={"options": {**options, "steps": steps}})
         return {"plan_again": again.to_dict()}
 
 
