@@ -23,7 +23,6 @@ from shoal.rules.classify import Classified, Domain, Equation, classify
 from shoal.rules.conflicts import conflicts
 from shoal.rules.evaluate import Cells, evaluate
 from shoal.rules.expression import Missing, walk
-from shoal.rules.grammar import parse_rule
 from shoal.rules.keeping import (
     AGGREGATED,
     CONSTRUCTED,
@@ -35,6 +34,7 @@ from shoal.rules.keeping import (
     keep_rules,
 )
 from shoal.rules.rule import Rule
+from shoal.rules.sources import column_mistakes
 from shoal.rules.tuples import RuledColumn, bound_parts, names_of, released_cells
 from shoal.summary import ProtectedSet, RuleSummary
 from shoal.tables import Table
@@ -75,17 +75,11 @@ class Editing:
 def guaranteed(rule: Classified) -> bool:
     """Whether a rule is kept by construction wherever it held.
 
-    >>> from shoal.rules.grammar import parse_rule
-    >>> guaranteed(classify(parse_rule("A <= B"))), guaranteed(classify(parse_rule("A is missing or B > 0")))
+    >>>     >>> guaranteed(classify(parse_rule("A <= B"))), guaranteed(classify(parse_rule("A is missing or B > 0")))
     (True, False)
     """
     condition = rule.rule.condition
     return condition is not None and not any(isinstance(node, Missing) for node in walk(condition))
-
-
-def parse_plan_rules(plan: Plan) -> list[Rule]:
-    """Return the rules of a plan."""
-    return [parse_rule(text, "rules", i) for i, text in enumerate(plan.rules, start=1)]
 
 
 def with_aggregators(declared: Declared, editing: Editing) -> Declared:
@@ -97,6 +91,9 @@ def with_aggregators(declared: Declared, editing: Editing) -> Declared:
 def prepare_rules(rules: Sequence[Rule], declared: Declared, table: Table) -> Editing:
     """Classify rules, choose aggregators, and raise PlanError where rules cannot be kept."""
     plan, sets = declared.plan, declared.sets
+    unknown = column_mistakes(rules, table.names, plan.identifiers)
+    if unknown:
+        raise PlanError(unknown)
     found = [classify(rule) for rule in rules]
     cells = read_cells(table, dict.fromkeys(name for rule in found for name in rule.variables))
     records = len(table)

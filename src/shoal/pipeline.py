@@ -17,7 +17,7 @@ from shoal.blocking.size import block_size
 from shoal.blocking.strata import check_strata, merge_small_strata
 from shoal.check import check_groups, check_released, check_strata_kept, check_table
 from shoal.declare import Declared, declare
-from shoal.editing import keep, parse_plan_rules, prepare_rules, split_strata, with_aggregators
+from shoal.editing import keep, prepare_rules, split_strata, with_aggregators
 from shoal.encode import Column, Records, encode
 from shoal.engines.memory import Report, run_tasks, threads_of_each
 from shoal.errors import PlanError
@@ -26,6 +26,7 @@ from shoal.kernels.representatives import group_rows
 from shoal.plan import Blocking, Plan, Reading, as_reading, load_settings
 from shoal.progress import show_progress
 from shoal.release import Release, check_output, check_report, manifest_path
+from shoal.rules.sources import as_rules
 from shoal.searching import Searched, search_sets
 from shoal.summary import ProtectedSet, summarise
 from shoal.tables import Table, open_table
@@ -165,7 +166,7 @@ def protect(
     clock.lap("read")
     declared = declare(settings, table, all_numeric)
     asked = declared.plan
-    editing = prepare_rules(parse_plan_rules(asked), declared, table) if asked.rules else None
+    editing = prepare_rules(as_rules(asked.rules), declared, table) if asked.rules else None
     if editing:
         declared = with_aggregators(declared, editing)
     clock.lap("declare")
