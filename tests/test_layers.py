@@ -11,7 +11,7 @@ import shoal
 
 PACKAGE = Path(shoal.__file__).parent
 LAYERS = [
-    {"arrays", "errors", "schema", "plan", "xml_input"},
+    {"arrays", "errors", "schema", "plan", "rule_settings", "xml_input"},
     {"kernels"},
     {"encode", "aggregate", "partition", "blocking", "measures", "check", "rules"},
     {"worker"},
@@ -19,6 +19,9 @@ LAYERS = [
     {
         "declare",
         "editing",
+        "rule_checks",
+        "rule_guard",
+        "rule_reports",
         "progress",
         "summary",
         "release",

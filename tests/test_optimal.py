@@ -17,13 +17,14 @@ from shoal.kernels.draws import open_stream
 from shoal.kernels.representatives import group_rows
 from shoal.partition.mdav import mdav_single
 from shoal.partition.method import new_watch
-from shoal.partition.optimal import optimal, solve
+from shoal.partition.optimal import Budget, optimal, solve
 from shoal.partition.optimal.annealing import anneal
 from shoal.partition.optimal.combine import add_columns, combine, no_columns
 from shoal.partition.optimal.crossover import better_parts
 from shoal.partition.optimal.objective import Released, errors_of_groups, released_as
 from shoal.partition.optimal.regions import cut_regions
-from shoal.partition.optimal.search import Problem, _neighbours, search, usual_steps
+from shoal.partition.optimal.problem import Problem
+from shoal.partition.optimal.search import _neighbours, search, usual_steps
 
 
 def whole(values, k, objective=None):
@@ -57,14 +58,14 @@ def test_finds_the_optimum_where_all_partitions_can_be_counted(n, k, seed):
     least = min(
         sum(((values[g] - values[g].mean(axis=0)) ** 2).sum() for g in parts) for parts in partitions(list(range(n)), k)
     )
-    found = solve(whole(values, k), 0, None, None, 1)
+    found = solve(whole(values, k), 0, Budget(), 1)
     assert found.cost == pytest.approx(least, abs=1e-12)
     assert sum_of_squares(values, found.groups) == pytest.approx(least, abs=1e-12)
 
 
 def test_one_column_is_cut_optimally():
     values = np.random.default_rng(1).lognormal(size=(10, 1))
-    found = solve(whole(values, 3), 0, None, None, 1)
+    found = solve(whole(values, 3), 0, Budget(), 1)
     least = min(
         sum(((values[g] - values[g].mean(axis=0)) ** 2).sum() for g in parts)
         for parts in partitions(list(range(10)), 3)
@@ -205,7 +206,7 @@ def test_the_result_depends_on_seed_and_steps_and_not_on_threads():
 
 def test_a_search_by_the_clock_is_repeated_by_its_number_of_steps():
     values = np.random.default_rng(10).normal(size=(400, 3))
-    timed = solve(whole(values, 3), 5, None, 1.0, 2)
+    timed = solve(whole(values, 3), 5, Budget(time=1.0), 2)
     again = search(whole(values, 3), 5, timed.steps, None, 1)
     assert timed.steps > 0
     assert again.steps == timed.steps
@@ -224,7 +225,7 @@ def test_an_interrupted_search_returns_the_best_so_far():
     values = np.random.default_rng(12).normal(size=(500, 3))
     calls = []
 
-    def tell(part, cost):
+    def tell(part, cost, bound):
         calls.append(part)
         if part > 0.2:
             raise KeyboardInterrupt

@@ -17,6 +17,8 @@ from shoal.plan import EVERY_COLUMN, Plan, column_mistakes, mentions, role_mista
 from shoal.schema import MEASURABLE, Kind, Role, why_identifier
 from shoal.tables import Table
 
+DEFAULT_METHOD = "optimal"  # where the plan names none
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -100,7 +102,7 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
     useless = method.without_effect(plan.options, widest) + (method.refine_mistakes(widest) if plan.refine else [])
     if useless:
         raise PlanError(useless)
-    plan = plan.model_copy(update={"options": {name: options[name] for name in plan.options}})
+    plan = plan.model_copy(update={"method": method.name, "options": {name: options[name] for name in plan.options}})
     parts = (
         [(name,) for part in plan.quasi_identifiers for name in part] if method.by_column else plan.quasi_identifiers
     )
@@ -132,7 +134,7 @@ def _all_numeric(settings: Mapping[str, Any], table: Table) -> list[str]:
 
 def _method(settings: Mapping[str, Any]) -> tuple[Method | None, dict[str, Any], list[str]]:
     """Look the method up and check its options."""
-    name = str(settings.get("method", Plan.model_fields["method"].default))
+    name = str(settings.get("method") or DEFAULT_METHOD)
     options = settings.get("options") or {}
     method = None
     try:

@@ -34,7 +34,6 @@ from shoal.rules.keeping import (
     keep_rules,
 )
 from shoal.rules.rule import Rule
-from shoal.rules.sources import column_mistakes
 from shoal.rules.tuples import RuledColumn, bound_parts, names_of, released_cells
 from shoal.summary import ProtectedSet, RuleSummary
 from shoal.tables import Table
@@ -58,6 +57,8 @@ class Editing:
         Rules whose antecedent has become a stratum.
     accounts : list of Account
         How they were kept.
+    checked : dict of int
+        Records that break rules which only an engine can check, in the release.
     """
 
     rules: list[Classified]
@@ -66,6 +67,7 @@ class Editing:
     aggregators: dict[str, str]
     split: set[str] = field(default_factory=set)
     accounts: list[Account] = field(default_factory=list)
+    checked: dict[str, int] = field(default_factory=dict)
 
     def summaries(self, plan: Plan, protected: Sequence[ProtectedSet]) -> list[RuleSummary]:
         """Say how each rule was kept and what it cost."""
@@ -91,9 +93,6 @@ def with_aggregators(declared: Declared, editing: Editing) -> Declared:
 def prepare_rules(rules: Sequence[Rule], declared: Declared, table: Table) -> Editing:
     """Classify rules, choose aggregators, and raise PlanError where rules cannot be kept."""
     plan, sets = declared.plan, declared.sets
-    unknown = column_mistakes(rules, table.names, plan.identifiers)
-    if unknown:
-        raise PlanError(unknown)
     found = [classify(rule) for rule in rules]
     cells = read_cells(table, dict.fromkeys(name for rule in found for name in rule.variables))
     records = len(table)
@@ -209,7 +208,7 @@ def rule_summaries(editing: Editing, plan: Plan, protected: Sequence[ProtectedSe
                 columns=list(rule.variables),
                 kept_by=_kept_by(rule, editing, plan, set(costs)),
                 violations_before=int((~editing.held[rule.name]).sum()),
-                violations_after=_violations(rule, cells, editing.cells),
+                violations_after=editing.checked.get(rule.name, _violations(rule, cells, editing.cells)),
                 guaranteed=guaranteed(rule),
                 cost=100.0 * sum(pair[0] for pair in own) / total if total > 0.0 else 0.0,
             )

@@ -66,15 +66,14 @@ class Inspection:
         lines = [
             "# A plan proposed by `shoal inspect`. Roles are guesses: check every line, then",
             "#   shoal protect TABLE -o RELEASE --plan THIS_FILE",
-            "# Other roles: weight: COLUMN, strata: [COLUMN]. `shoal methods` lists the methods.",
+            "# Other roles: weight: COLUMN, strata: [COLUMN]. The method is optimal unless a line `method: NAME` says",
+            "# otherwise; `shoal methods` lists them.",
             "#",
         ]
         width = max(len(printable(p.profile.name)) for p in self.proposals)
         for p in self.proposals:
             lines.append(f"# {printable(p.profile.name):<{width}}  {p.profile.kind:<8} {p.role}: {p.reason}")
-        settings = plan.to_dict()
-        settings["method"] = settings.pop("method")
-        body = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100)
+        body = yaml.safe_dump(plan.to_dict(), sort_keys=False, allow_unicode=True, default_flow_style=None, width=100)
         return "\n".join(lines) + "\n" + body
 
     def write(self, path: str | Path, k: int = 5) -> None:

@@ -17,7 +17,7 @@ from shoal.blocking.size import block_size
 from shoal.blocking.strata import check_strata, merge_small_strata
 from shoal.check import check_groups, check_released, check_strata_kept, check_table
 from shoal.declare import Declared, declare
-from shoal.editing import keep, prepare_rules, split_strata, with_aggregators
+from shoal.editing import keep, split_strata, with_aggregators
 from shoal.encode import Column, Records, encode
 from shoal.engines.memory import Report, run_tasks, threads_of_each
 from shoal.errors import PlanError
@@ -26,7 +26,7 @@ from shoal.kernels.representatives import group_rows
 from shoal.plan import Blocking, Plan, Reading, as_reading, load_settings
 from shoal.progress import show_progress
 from shoal.release import Release, check_output, check_report, manifest_path
-from shoal.rules.sources import as_rules
+from shoal.rule_guard import guard_rules
 from shoal.searching import Searched, search_sets
 from shoal.summary import ProtectedSet, summarise
 from shoal.tables import Table, open_table
@@ -50,7 +50,8 @@ def protect(
     scaling: str | None = None,
     blocking: Blocking | Mapping[str, Any] | str | None = None,
     reading: Reading | Mapping[str, Any] | None = None,
-    rules: str | Sequence[str] | None = None,
+    rules: str | Path | Sequence[str] | Mapping[str, str] | None = None,
+    broken_rules: str | None = None,
     seed: int | None = None,
     plan: Plan | str | Path | None = None,
     all_numeric: bool = False,
@@ -70,7 +71,7 @@ def protect(
     quasi_identifiers : list of str, or list of lists of str
         Columns of numbers or dates to microaggregate. Lists of lists are sets that are microaggregated
         separately.
-    method : str, default "mdav"
+    method : str, default "optimal"
         Partition method; ``shoal.METHODS`` or ``shoal methods`` lists them.
     options : dict
         Options of the method.
@@ -98,8 +99,11 @@ def protect(
     reading : dict
         ``delimiter``, ``encoding``, ``missing`` and ``header`` of a text file, where looking at it is not
         enough.
-    rules : list of str
-        Edit rules that hold in the table and must hold in the release, such as ``"TOTAL = A + B"``.
+    rules : list of str, dict of str, or path
+        Edit rules that hold in the table and must hold in the release, such as ``"TOTAL = A + B"``; by name in a dict;
+        or a file of them, or of Schematron.
+    broken_rules : {"refuse", "keep-where-held"}
+        What to do where the table breaks a rule already.
     seed : int, default 0
         For methods that draw random numbers; recorded in any case.
     plan : Plan or path of a YAML file
@@ -151,6 +155,7 @@ def protect(
         "blocking": blocking,
         "reading": reading,
         "rules": rules,
+        "broken_rules": broken_rules,
         "seed": seed,
     }
     if threads is not None and threads < 1:
@@ -166,7 +171,7 @@ def protect(
     clock.lap("read")
     declared = declare(settings, table, all_numeric)
     asked = declared.plan
-    editing = prepare_rules(as_rules(asked.rules), declared, table) if asked.rules else None
+    editing, guard = guard_rules(declared, table, source)
     if editing:
         declared = with_aggregators(declared, editing)
     clock.lap("declare")
@@ -183,12 +188,14 @@ def protect(
         protected = keep(editing, declared, protected, table)
         clock.lap("keep rules")
     data_out = check(declared, table, codes, protected)
+    if editing and guard:
+        guard.check_table(data_out, editing, written=output is not None)
     clock.lap("check")
     summary = summarise(
         declared, len(table), codes, labels, blocks, protected, searched, source, clock.started, editing
     )
     groups = protected[0].groups if len(protected) == 1 else np.column_stack([p.groups for p in protected])
-    release = Release(data_out, groups, summary, asked, clock.laps, source, table.native)
+    release = Release(data_out, groups, summary, asked, clock.laps, source, table.native, guard)
     if output is not None:
         release.write(output, report)
     elif report is not None:
@@ -216,6 +223,8 @@ def merge_settings(plan: Plan | str | Path | None, given: Mapping[str, Any]) -> 
         settings = plan.model_dump(exclude_defaults=True)
     elif plan is not None:
         settings = load_settings(plan)
+    if given.get("rules") is not None:
+        settings.pop("rules_file", None)
     settings.update({name: value for name, value in given.items() if value is not None})
     return settings
 

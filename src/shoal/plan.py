@@ -10,6 +10,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from shoal.errors import FileError, PlanError, did_you_mean
+from shoal.rule_settings import rules_or_file
 from shoal.schema import Role
 
 EVERY_COLUMN = "*"  # key of `aggregators` that stands for all columns without an entry of their own
@@ -107,7 +108,7 @@ class Plan(_Settings):
     small_strata : {"error", "merge"}
         What to do with a stratum of fewer than k records: refuse, or merge it with the nearest one.
     method, options
-        Name of the partition method, and its own options.
+        Name of the partition method, and its own options; without a name the one that suits the table, ``optimal``.
     refine : bool
         Whether the groups of the method are improved afterwards.
     aggregators : dict
@@ -118,8 +119,11 @@ class Plan(_Settings):
         How to cut a large table into blocks; None partitions all records together.
     reading : Reading
         How to read a text file.
-    rules : tuple of str
-        Edit rules that the release keeps, as expressions.
+    rules, rules_file
+        Edit rules that the release keeps: expressions, and the name of a file of expressions or Schematron. Given as
+        ``rules`` either way.
+    broken_rules : {"refuse", "keep-where-held"}
+        What to do where the table breaks a rule already: refuse, or keep it in the records in which it holds.
     seed : int
         For methods that draw random numbers; recorded in any case.
 
@@ -139,7 +143,7 @@ class Plan(_Settings):
     weight: str | None = None
     strata: tuple[str, ...] = ()
     small_strata: Literal["error", "merge"] = "error"
-    method: str = "mdav"
+    method: str | None = None
     options: dict[str, bool | int | float | str | None] = {}
     refine: bool = False
     aggregators: dict[str, str] = {}
@@ -147,7 +151,14 @@ class Plan(_Settings):
     blocking: Blocking | None = None
     reading: Reading = Reading()
     rules: tuple[str, ...] = ()
+    rules_file: str | None = None
+    broken_rules: Literal["refuse", "keep-where-held"] = "refuse"
     seed: int = Field(default=0, ge=0)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rules_or_file(cls, settings: Any) -> Any:
+        return rules_or_file(settings)
 
     @field_validator("quasi_identifiers", mode="before")
     @classmethod
@@ -159,7 +170,7 @@ class Plan(_Settings):
             return (tuple(value),)
         return value
 
-    @field_validator("identifiers", "confidential", "strata", "rules", mode="before")
+    @field_validator("identifiers", "confidential", "strata", mode="before")
     @classmethod
     def _as_names(cls, value: object) -> object:
         return (value,) if isinstance(value, str) else value
@@ -182,6 +193,8 @@ class Plan(_Settings):
         mistakes += _blocking_mistakes(self)
         if self.small_strata == "merge" and not self.strata:
             mistakes.append("small_strata: has no effect without strata")
+        if self.broken_rules != "refuse" and not self.rules and not self.rules_file:
+            mistakes.append("broken_rules: has no effect without rules")
         if mistakes:
             raise PlanError(mistakes)
         return self
@@ -199,7 +212,6 @@ class Plan(_Settings):
         plain: dict[str, Any] = self.model_dump(mode="json", exclude_defaults=True)
         if len(self.quasi_identifiers) == 1:
             plain["quasi_identifiers"] = list(self.quasi_identifiers[0])
-        plain.setdefault("method", self.method)
         plain.setdefault("seed", self.seed)
         return plain
 

@@ -97,6 +97,9 @@ class Summary(Mapping[str, Any]):
         Steps of the search in each set, where the method searches: the option ``steps`` repeats them.
     rules : list of RuleSummary
         How each edit rule was kept and what it cost.
+    bound, gap : float or None
+        Where a lower bound was proved: the loss in percent that no partition can be below, on scaled columns, and the
+        part of the loss reached, in percent, that a better partition could save at most.
     notes : list of str
         What a user should know about this release.
     seconds : float
@@ -127,6 +130,8 @@ class Summary(Mapping[str, Any]):
     combined_smallest_group: int
     steps: list[int] | None
     rules: list[RuleSummary]
+    bound: float | None
+    gap: float | None
     notes: list[str]
     seconds: float
     peak_memory_mib: float | None
@@ -212,9 +217,11 @@ def summarise(
         combined_smallest_group=combined,
         steps=searched.steps if searched else None,
         rules=editing.summaries(plan, protected) if editing else [],
+        bound=searched.bound if searched else None,
+        gap=searched.gap if searched else None,
         notes=_notes(declared, len(sets), combined, suppressed, constant, merged, source)
         + _cost_notes(declared, records, strata, blocks)
-        + _search_notes(searched),
+        + _search_notes(declared.options, searched),
         seconds=round(time.perf_counter() - started, 6),
         peak_memory_mib=_peak_memory(),
         version=shoal_version(),
@@ -269,11 +276,20 @@ def _cost_notes(declared: Declared, records: int, strata: Ints, blocks: list[Int
     return notes
 
 
-def _search_notes(searched: Searched | None) -> list[str]:
-    """Say how the search ended, where it was not by its budget."""
-    if searched is None or not searched.interrupted:
+def _search_notes(options: Mapping[str, Any], searched: Searched | None) -> list[str]:
+    """Say how the search ended, where it was not by its budget, and what could not be proved."""
+    if searched is None:
         return []
-    return [f"the search was interrupted after {max(searched.steps)} steps; the release is the best found until then"]
+    notes = []
+    if searched.interrupted:
+        steps = max(searched.steps)
+        notes.append(f"the search was interrupted after {steps} steps; the release is the best found until then")
+    wanted = options.get("gap")
+    if wanted is not None and searched.gap is not None and searched.gap > wanted:
+        notes.append(f"a gap of {wanted:g} % was not reached; {searched.gap:.3g} % is proved")
+    if options.get("bound") is not None and not searched.bound and searched.gap != 0.0:
+        notes.append("no lower bound was proved in the time for it; give it more, or a smaller k")
+    return notes
 
 
 def _peak_memory() -> float | None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from shoal.aggregate import AGGREGATORS, aggregate
 from shoal.arrays import Flags, Floats, Ints, Numbers
 from shoal.encode import Column, Scale, encode
 from shoal.kernels.representatives import Grouping
 from shoal.partition import METHODS
-from shoal.partition.optimal import solve
+from shoal.partition.optimal import Budget, solve
 from shoal.partition.optimal.objective import released_as
-from shoal.partition.optimal.search import Found, Problem, Tell
+from shoal.partition.optimal.problem import Problem
+from shoal.partition.optimal.search import Found, Tell
 from shoal.partition.refine import refine
 
 
@@ -44,7 +44,7 @@ def search_set(
     columns: list[Column],
     scales: list[Scale],
     k: int,
-    options: Mapping[str, Any],
+    budget: Budget,
     seed: int,
     cells: Ints,
     aggregators: list[str],
@@ -61,7 +61,7 @@ def search_set(
     lift = [_lift(column, scale) for column, scale in zip(columns, scales, strict=True)]
     objective = released_as(records.observed, records.values.shape, weights, how, lift)
     problem = Problem(records.values, records.observed, cells, objective, k)
-    return solve(problem, seed, options["steps"], options["time"], threads, tell)
+    return solve(problem, seed, budget, threads, tell)
 
 
 def _lift(column: Column, scale: Scale) -> float:

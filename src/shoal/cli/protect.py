@@ -57,6 +57,12 @@ def protect(
     ] = None,
     time: Annotated[str | None, typer.Option(help="How long method optimal searches: 10s, 2m.")] = None,
     steps: Annotated[int | None, typer.Option(help="How many changes method optimal tries, instead of a time.")] = None,
+    gap: Annotated[
+        float | None, typer.Option(help="End when this percentage of the loss, or less, could be saved.")
+    ] = None,
+    bound: Annotated[
+        str | None, typer.Option(help="How long to prove, afterwards, how low the loss could be: 30s.")
+    ] = None,
     refine: Refine = False,
     all_numeric: AllNumeric = False,
     drop: Drop = None,
@@ -89,7 +95,7 @@ def protect(
             k,
             sets(quasi),
             method=method,
-            options=_options(option, time, steps),
+            options=_options(option, time=_seconds("time", time), steps=steps, gap=gap, bound=_seconds("bound", bound)),
             refine=refine or None,
             identifiers=names(drop),
             confidential=names(keep),
@@ -117,10 +123,10 @@ def protect(
             sys.stdout.flush()
 
 
-def _options(given: Sequence[str] | None, time: str | None, steps: int | None) -> dict[str, Any] | None:
-    """Take the options of the method, with --time and --steps among them."""
+def _options(given: Sequence[str] | None, **flags: float | None) -> dict[str, Any] | None:
+    """Take the options of the method, with those that are flags of their own among them."""
     options: dict[str, Any] = dict(pairs(given, "-O")) if given else {}
-    for name, value in (("time", None if time is None else _seconds(time)), ("steps", steps)):
+    for name, value in flags.items():
         if value is not None and name in options:
             raise shoal.PlanError(f"--{name} and -O {name}= say the same; give one")
         if value is not None:
@@ -128,10 +134,12 @@ def _options(given: Sequence[str] | None, time: str | None, steps: int | None) -
     return options or None
 
 
-def _seconds(text: str) -> float:
+def _seconds(flag: str, text: str | None) -> float | None:
     """Take ``10``, ``10s``, ``2m`` or ``1h`` as seconds."""
+    if text is None:
+        return None
     unit = {"s": 1.0, "m": 60.0, "h": 3600.0}.get(text[-1:])
     try:
         return float(text if unit is None else text[:-1]) * (unit or 1.0)
     except ValueError:
-        raise shoal.PlanError(f"--time {text}: write it as 10s, 2m or 1h") from None
+        raise shoal.PlanError(f"--{flag} {text}: write it as 10s, 2m or 1h") from None

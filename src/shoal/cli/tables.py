@@ -16,6 +16,13 @@ def plain_table(*columns: str, title: str | None = None) -> Table:
     return table
 
 
+def proof_row(summary: shoal.Summary) -> dict[str, str]:
+    """Return what was proved about the loss, where that is anything."""
+    if summary.gap is None or summary.bound is None:
+        return {}
+    return {"gap": f"{summary.gap:.2f} %: no partition loses less than {summary.bound:.4f} %"}
+
+
 def summary_table(summary: shoal.Summary) -> Table:
     """Return the summary of a release, a line for each figure."""
     table = Table(box=None, show_header=False, pad_edge=False)
@@ -27,6 +34,7 @@ def summary_table(summary: shoal.Summary) -> Table:
         "records": f"{summary.records}",
         "groups": sizes,
         "information loss": f"{summary.information_loss:.4f} %",
+        **proof_row(summary),
         "SSE, SST": f"{summary.sse:.4f}, {summary.sst:.4f}",
         "suppressed cells": f"{summary.suppressed_cells}",
         "seconds": f"{summary.seconds:.2f}",

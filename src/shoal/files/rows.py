@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
 
 from shoal.errors import DataError, FileError, printable
@@ -66,10 +66,7 @@ def read_rows(path: Path) -> tuple[pl.DataFrame, RowForm]:
     """Read a row-wise XML file: its typed columns, and its form."""
     import polars as pl
 
-    reader = _Reader(path)
-    with path.open("rb") as handle:
-        feed(reader.parser, handle, f"'{path}'")
-    cells = reader.cells()
+    root, cells = read_row_cells(path)
     columns, dates = [], {}
     for column in cells:
         values, _, date = typed_column(column.str.strip_chars(), ",")
@@ -77,16 +74,23 @@ def read_rows(path: Path) -> tuple[pl.DataFrame, RowForm]:
         columns.append(values if values.dtype != pl.String else texts)
         if date:
             dates[column.name] = date
-    form = RowForm(
-        root=_local(reader.root),
-        record=_local(reader.record),
-        namespace=reader.root.rpartition(" ")[0],
-        attributes=tuple(reader.attributes),
-        cells=cells,
-        empty=any(bool((column == "").any()) for column in cells),
-        date_formats=dates,
-    )
-    return pl.DataFrame(columns), form
+    return pl.DataFrame(columns), RowForm(**root, cells=cells, date_formats=dates)
+
+
+def read_row_cells(path: Path) -> tuple[dict[str, Any], pl.DataFrame]:
+    """Read a file's values as text, null where an element is absent, and what a form says of its elements."""
+    reader = _Reader(path)
+    with path.open("rb") as handle:
+        feed(reader.parser, handle, f"'{path}'")
+    cells = reader.cells()
+    root = {
+        "root": _local(reader.root),
+        "record": _local(reader.record),
+        "namespace": reader.root.rpartition(" ")[0],
+        "attributes": tuple(reader.attributes),
+        "empty": any(bool((column == "").any()) for column in cells),
+    }
+    return root, cells
 
 
 def _local(name: str) -> str:

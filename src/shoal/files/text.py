@@ -122,9 +122,7 @@ def write_text(frame: pl.DataFrame, path: Path, form: TextForm | None, kept: dic
     """Write a text file in the given form; ``kept`` cells are written as they were."""
     import polars as pl
 
-    form = form or TextForm(",", "utf-8", "\n", True, "", pl.DataFrame())
-    if ".tsv" in path.suffixes:
-        form = replace(form, delimiter="\t")
+    form = plain_form(form, path)
     columns = []
     for column in frame:
         texts = _texts(column, form)
@@ -141,6 +139,14 @@ def write_text(frame: pl.DataFrame, path: Path, form: TextForm | None, kept: dic
     except UnicodeEncodeError:
         raise FileError(f"'{path}': some text cannot be written in {form.encoding}") from None
     path.write_bytes(gzip.compress(encoded, mtime=0) if path.suffix.lower() == ".gz" else encoded)
+
+
+def plain_form(form: TextForm | None, path: Path) -> TextForm:
+    """Return the form in which a text file is written: that of the file it came from, or the usual one."""
+    import polars as pl
+
+    form = form or TextForm(",", "utf-8", "\n", True, "", pl.DataFrame())
+    return replace(form, delimiter="\t") if ".tsv" in path.suffixes else form
 
 
 def written(column: pl.Series, date_format: str | None) -> pl.Series:

@@ -103,8 +103,8 @@ class Method:
     refinable : {"always", "several columns", "never"}
         Whether its groups can be refined: "several columns" where those of a single column are optimal, "never" where
         the method leaves nothing to refine or columns are treated one by one.
-    exclusive : tuple of str
-        Options of which at most one may be given.
+    exclusive : tuple of tuples of str
+        Options of each of which at most one may be given.
     searches : bool
         It searches all blocks of a set of quasi-identifiers together, for the least error of what will be released:
         the pipeline hands it the whole set.
@@ -121,7 +121,7 @@ class Method:
     by_column: bool = False
     several_columns: tuple[str, ...] = ()
     refinable: Literal["always", "several columns", "never"] = "always"
-    exclusive: tuple[str, ...] = ()
+    exclusive: tuple[tuple[str, ...], ...] = ()
     searches: bool = False
     seeded: bool = False
 
@@ -165,8 +165,10 @@ class Method:
                 parsed[name] = known[name].parse(value)
             except PlanError as error:
                 mistakes.extend(f"method '{self.name}': {mistake}" for mistake in error.mistakes)
-        chosen = [name for name in self.exclusive if given.get(name) is not None]
-        if len(chosen) > 1:
+        for alternatives in self.exclusive:
+            chosen = [name for name in alternatives if given.get(name) is not None]
+            if len(chosen) < 2:
+                continue
             mistakes.append(f"method '{self.name}': options {' and '.join(chosen)} exclude each other; give one")
         if mistakes:
             raise PlanError(mistakes)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.before_after import ColumnChange, Shape, column_changes, shapes
+from shoal.declare import DEFAULT_METHOD
 from shoal.errors import PlanError
 from shoal.files import Source, file_format
 from shoal.measurement import Measures, Names, measure
@@ -190,7 +191,7 @@ def _facts(
 def _asked(plan: Plan) -> Asked:
     return Asked(
         plan.k,
-        plan.method,
+        plan.method or DEFAULT_METHOD,
         [list(part) for part in plan.quasi_identifiers],
         list(plan.identifiers),
         list(plan.confidential),

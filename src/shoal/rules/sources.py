@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from shoal.errors import FileError, PlanError, did_you_mean
+from shoal.rule_settings import EXPRESSIONS, SCHEMATRON
 from shoal.rules.expression import Original, walk
 from shoal.rules.grammar import parse_rule, parse_rules
 from shoal.rules.rule import Rule, name_mistakes
-
-SCHEMATRON = (".sch", ".xml")
-EXPRESSIONS = (".rules", ".txt")
 
 
 def read_rules(path: str | Path) -> list[Rule]:
@@ -70,36 +67,6 @@ def as_rules(expressions: Sequence[str], file: str | Path | None = None) -> list
     if mistakes:
         raise PlanError(list(dict.fromkeys(mistakes)))
     return rules
-
-
-def is_file(given: object) -> bool:
-    """Whether what was given for rules is the name of a file of them.
-
-    >>> is_file("edits.sch"), is_file("A <= B")
-    (True, False)
-    """
-    if isinstance(given, Path):
-        return True
-    return isinstance(given, str) and "\n" not in given and Path(given).suffix.lower() in SCHEMATRON + EXPRESSIONS
-
-
-def as_expressions(given: Any) -> Any:
-    """Return a text, a list of texts or names with texts, as YAML gives them, as a list of expressions.
-
-    >>> as_expressions({"adult": "AGE >= 18"}), as_expressions(["A <= B", {"adult": "AGE >= 18"}])
-    (('adult: AGE >= 18',), ('A <= B', 'adult: AGE >= 18'))
-    """
-    if isinstance(given, str):
-        return (given,)
-    if isinstance(given, Mapping):
-        return tuple(f"{_quoted(str(name))}: {text}" for name, text in given.items())
-    if isinstance(given, list | tuple):
-        return tuple(text for part in given for text in (as_expressions(part) if isinstance(part, Mapping) else [part]))
-    return given
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"' if any(sign in name for sign in ":'\"`#") else name
 
 
 def column_mistakes(rules: Iterable[Rule], names: Sequence[str], removed: Sequence[str] = ()) -> list[str]:

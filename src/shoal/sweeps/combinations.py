@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from shoal.arrays import Ints
-from shoal.declare import Declared, declare
+from shoal.declare import DEFAULT_METHOD, Declared, declare
 from shoal.errors import DataError, PlanError, did_you_mean
 from shoal.partition import find_method
 from shoal.pipeline import stratify
@@ -18,7 +18,7 @@ from shoal.plan import Plan
 from shoal.schema import Kind
 from shoal.tables import Table, open_table
 
-DEFAULT_METHODS = ("mdav", "mdav-single", "v-mdav", "iv-mdav", "ldf")
+DEFAULT_METHODS = ("optimal", "mdav", "mdav-single", "v-mdav", "iv-mdav", "ldf")
 DEFAULT_KS = range(2, 21)
 
 Ks = int | str | Iterable[int]
@@ -153,7 +153,7 @@ def parse_methods(given: Methods) -> list[tuple[str, dict[str, Any] | None]]:
 def _chosen(methods: Methods | None, settings: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     """Return the methods with their options; those of the plan belong to its method where that is given none."""
     named = parse_methods(methods if methods is not None else DEFAULT_METHODS)
-    own = settings.get("method", Plan.model_fields["method"].default)
+    own = settings.get("method") or DEFAULT_METHOD
     options = settings.get("options")
     if options and (own, None) not in named:
         raise PlanError(

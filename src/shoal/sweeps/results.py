@@ -73,7 +73,7 @@ class Result:
     @property
     def method(self) -> str:
         """The method of the plan."""
-        return self.plan.method
+        return str(self.plan.method)
 
     @property
     def options(self) -> str:

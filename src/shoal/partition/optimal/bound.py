@@ -88,13 +88,13 @@ def lower_bound(
     rounds: int = 1000,
     threads: int = 1,
     enough: float | None = None,
-    stop: Callable[[], bool] | None = None,
+    tell: Callable[[float], None] | None = None,
 ) -> Bound:
     """Return a lower bound on the sum of squares of every partition of ``values`` (n, d) into groups of at least k.
 
     ``columns`` are groups to begin with, ``groups`` is a partition known. It ends when the bound is complete or reaches
-    ``enough``, after a number of rounds, at a moment of the monotonic clock, or when ``stop`` says so, with the best
-    bound so far.
+    ``enough``, after a number of rounds or at a moment of the monotonic clock, with the best bound so far; ``tell`` is
+    told whenever that has risen.
 
     >>> from shoal.partition.optimal.combine import no_columns
     >>> x = np.array([[0.0, 0.0], [0.0, 1.0], [5.0, 5.0], [5.0, 6.0]])
@@ -106,18 +106,14 @@ def lower_bound(
     columns = add_columns(columns, values, None, [groups], k)
     known = float(errors_of_groups(values, None, *group_rows(groups), k).sum())
     rounding = 8 * (4 * k * k + d + n) * 2.0**-53
-    if n < 2 * k:
-        return Bound(known * (1 - rounding), 0, True, columns)
-    if d == 1:
-        least = cut_along(Records(values), np.argsort(values[:, 0], kind="stable"), k)[1]
-        return Bound(least * (1 - rounding), 0, True, columns)
-    if known == 0.0:
-        return Bound(0.0, 0, True, columns)
+    easy = _easy(values, k, known)
+    if easy is not None:
+        return Bound(easy * (1 - rounding), 0, True, columns)
     if n > LARGEST:
         return Bound(0.0, 0, False, columns)
 
     def over() -> bool:
-        return (until is not None and time.monotonic() >= until) or (stop is not None and stop())
+        return until is not None and time.monotonic() >= until
 
     if over():
         return Bound(0.0, 0, False, columns)
@@ -125,6 +121,13 @@ def lower_bound(
     neglect = _NEGLECT * known / (n // k)
     centre, centre_value, columns, done = _climb(table, values, k, groups, columns, known, rounds, threads, over)
     best, complete, exact, smooth = 0.0, False, False, _SMOOTH
+    first = _price(table, centre, k, True, neglect, threads, over) if done < rounds and not over() else None
+    if first is not None:
+        # a bound soon, some percent below what the linear problems will give
+        best = max(0.0, _of_prices(centre, first.least, k) - rounding * (known + n * float(np.abs(centre).max())))
+        columns, done = _with(columns, first, values, k), done + 1
+        if tell:
+            tell(best)
     while done < rounds and not over():
         solved = _relaxed(columns, n, until)
         if solved is None:
@@ -138,8 +141,10 @@ def lower_bound(
         done += 1
         margin = rounding * (known + n * float(np.abs(prices).max()))
         bound = _of_prices(prices, priced.least, k) - margin
-        if exact:
-            best = max(best, bound)
+        if exact and bound > best:
+            best = bound
+            if tell:
+                tell(best)
         if bound > centre_value:
             centre, centre_value = prices, bound
         if exact and best >= value * (1 - _CLOSE):
@@ -161,6 +166,15 @@ def lower_bound(
         else:
             break  # the solver's tolerance is reached
     return Bound(best, done, complete, columns)
+
+
+def _easy(values: Floats, k: int, known: float) -> float | None:
+    """Return the least cost where it needs no search: one group, one column, or nothing to lose."""
+    if len(values) < 2 * k or known == 0.0:
+        return known
+    if values.shape[1] == 1:
+        return cut_along(Records(values), np.argsort(values[:, 0], kind="stable"), k)[1]
+    return None
 
 
 def _of_prices(prices: Floats, least: Floats, k: int) -> float:

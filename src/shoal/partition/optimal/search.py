@@ -20,16 +20,18 @@ from functools import partial
 
 import numpy as np
 
-from shoal.arrays import Flags, Floats, Ints
+from shoal.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.draws import open_stream
 from shoal.kernels.pool import Pool, nearest, open_pool
 from shoal.kernels.representatives import group_rows
 from shoal.partition.method import DONE, STOP, new_watch
 from shoal.partition.optimal.annealing import anneal
+from shoal.partition.optimal.certificate import GapGoal
 from shoal.partition.optimal.combine import Columns, add_columns, combine, no_columns
 from shoal.partition.optimal.crossover import better_parts
-from shoal.partition.optimal.objective import Objective, errors_of_groups, take
+from shoal.partition.optimal.objective import errors_of_groups
+from shoal.partition.optimal.problem import Problem, problem_of_rows
 from shoal.partition.optimal.regions import cut_regions, searched_whole
 from shoal.partition.optimal.start import start
 
@@ -41,32 +43,15 @@ _COMBINED = 600  # proposals a record from which it pays to combine
 _TICK = 0.05
 _USED = 0.92  # part of the time left that is planned for; the rest is for combining and for what comes after
 
-Tell = Callable[[float, float], None]  # part done, cost
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What is searched: scaled records, which of their values there are, cells that groups may not cross, the cost."""
-
-    values: Floats
-    observed: Flags | None
-    cells: Ints
-    objective: Objective
-    k: int
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def cost(self, groups: Ints) -> float:
-        """Return what a partition costs."""
-        return float(errors_of_groups(self.values, self.objective, *group_rows(groups), self.k).sum())
+Tell = Callable[[float, float, float], None]  # part done, cost, proved lower bound or 0
 
 
 @dataclass(frozen=True)
 class Found:
     """What a search found.
 
-    Groups and their cost, steps done, whether it was interrupted, and whether no partition costs less.
+    Groups and their cost, steps done, whether it was interrupted, whether no partition costs less, and what every
+    partition is proved to cost at least, where that was tried.
     """
 
     groups: Ints
@@ -74,6 +59,7 @@ class Found:
     steps: int
     interrupted: bool
     exact: bool = False
+    bound: float | None = None
 
 
 class _Pace:
@@ -91,7 +77,8 @@ class _Pace:
 
     def passes_left(self) -> float:
         """Return how many proposals a record there is time for; without end before anything was measured."""
-        assert self.until is not None
+        if self.until is None:
+            return np.inf
         seconds = self.until - time.monotonic() - 2.0 * self._combining
         return _USED * seconds / self._seconds if self._seconds else np.inf
 
@@ -107,9 +94,15 @@ def usual_steps(problem: Problem) -> int:
 
 
 def search(
-    problem: Problem, seed: int, steps: int | None, until: float | None, threads: int, tell: Tell | None = None
+    problem: Problem,
+    seed: int,
+    steps: int | None,
+    until: float | None,
+    threads: int,
+    tell: Tell | None = None,
+    goal: GapGoal | None = None,
 ) -> Found:
-    """Search for groups of the least cost, for a number of steps or until a moment of the monotonic clock."""
+    """Search for groups of the least cost: for a number of steps, until a moment of the monotonic clock, to a goal."""
     n = len(problem)
     groups = _start(problem)
     cost = problem.cost(groups)
@@ -127,8 +120,10 @@ def search(
         progress = None
         if tell:
             whole = passes or (done + left if np.isfinite(left) else 0)
-            progress = partial(_tell_part, tell, done, this, whole, cost)
+            progress = partial(_tell_part, tell, done, this, whole, (cost, goal.bound if goal else 0.0))
         try:
+            if goal and goal.reached(groups, cost, done):
+                break
             result = _cycle(problem, groups, columns, this, (seed, cycle), threads, neighbours, pace, progress)
         except KeyboardInterrupt:
             result, interrupted = None, True
@@ -139,11 +134,12 @@ def search(
         done, length, cycle = done + this, 2 * length, cycle + 1
         if last:
             break
-    return Found(groups, cost, done * n, interrupted, exact=cost == 0.0)
+    bound = 0.0 if cost == 0.0 else goal.bound if goal else None
+    return Found(groups, cost, done * n, interrupted, exact=cost == 0.0, bound=bound)
 
 
-def _tell_part(tell: Tell, done: int, this: int, whole: float, cost: float, part: float) -> None:
-    tell((done + part * this) / whole if whole else 0.0, cost)
+def _tell_part(tell: Tell, done: int, this: int, whole: float, reached: tuple[float, float], part: float) -> None:
+    tell((done + part * this) / whole if whole else 0.0, *reached)
 
 
 def _start(problem: Problem) -> Ints:
@@ -155,17 +151,6 @@ def _start(problem: Problem) -> Ints:
         groups[rows] = start(part.values, part.observed, part.objective, part.k) + first
         first = int(groups[rows].max()) + 1
     return groups
-
-
-def problem_of_rows(problem: Problem, rows: Ints) -> Problem:
-    """Return the problem of some of the rows."""
-    return Problem(
-        np.ascontiguousarray(problem.values[rows]),
-        None if problem.observed is None else np.ascontiguousarray(problem.observed[rows]),
-        problem.cells[rows],
-        take(problem.objective, rows),
-        problem.k,
-    )
 
 
 def _cycle(

@@ -1,0 +1,40 @@
+"""What is searched: scaled records, cells that groups may not cross, and what a partition costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.arrays import Flags, Floats, Ints
+from shoal.kernels.representatives import group_rows
+from shoal.partition.optimal.objective import Objective, errors_of_groups, take
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is searched: scaled records, which of their values there are, cells that groups may not cross, the cost."""
+
+    values: Floats
+    observed: Flags | None
+    cells: Ints
+    objective: Objective
+    k: int
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def cost(self, groups: Ints) -> float:
+        """Return what a partition costs."""
+        return float(errors_of_groups(self.values, self.objective, *group_rows(groups), self.k).sum())
+
+
+def problem_of_rows(problem: Problem, rows: Ints) -> Problem:
+    """Return the problem of some of the rows."""
+    return Problem(
+        np.ascontiguousarray(problem.values[rows]),
+        None if problem.observed is None else np.ascontiguousarray(problem.observed[rows]),
+        problem.cells[rows],
+        take(problem.objective, rows),
+        problem.k,
+    )

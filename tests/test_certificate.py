@@ -1,0 +1,153 @@
+"""What is proved about a release: bounds against all partitions, gaps that end a search, and what cannot be proved."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+from test_optimal import partitions, sum_of_squares
+from typer.testing import CliRunner
+
+import shoal
+from shoal.cli import app
+from shoal.partition.optimal import Budget, solve
+from shoal.partition.optimal.certificate import gap_of, prove, why_no_bound
+from shoal.partition.optimal.problem import Problem
+
+
+def table_of(values):
+    return pl.DataFrame(values, schema=[f"x{i}" for i in range(values.shape[1])])
+
+
+def least_cost(values, k):
+    """The optimum, over all partitions."""
+    return min(
+        sum(((values[g] - values[g].mean(axis=0)) ** 2).sum() for g in parts)
+        for parts in partitions(list(range(len(values))), k)
+    )
+
+
+def problem_of(values, k, cells=None):
+    return Problem(values, None, np.zeros(len(values), dtype=np.int64) if cells is None else cells, None, k)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_bounds_of_cells_add_up_to_one_below_the_optimum(seed):
+    values = np.random.default_rng(seed).normal(size=(16, 2))
+    cells = np.arange(16) % 2
+    found = solve(problem_of(values, 3, cells), 0, Budget(), 1)
+    bound, complete = prove(problem_of(values, 3, cells), found.groups, time.monotonic() + 60.0, 1)
+    least = sum(least_cost(values[cells == cell], 3) for cell in (0, 1))
+    assert complete
+    assert 0.7 * least < bound <= least * (1 + 1e-12)
+    assert found.cost == pytest.approx(least)
+
+
+def test_a_bound_is_told_and_changes_no_group():
+    values = np.random.default_rng(0).normal(size=(100, 3))
+    asked = {"k": 3, "quasi_identifiers": ["x0", "x1", "x2"]}
+    plain = shoal.protect(table_of(values), **asked, options={"steps": 100_000})
+    proved = shoal.protect(table_of(values), **asked, options={"steps": 100_000, "bound": 30.0})
+    assert (plain.summary.bound, plain.summary.gap) == (None, None)
+    assert (plain.groups == proved.groups).all()
+    loss, bound = proved.summary.information_loss, proved.summary.bound
+    assert 0.9 * loss < bound <= loss
+    assert proved.summary.gap == pytest.approx(100 * (loss - bound) / loss)
+
+
+def test_no_partition_is_below_the_bound_of_a_release():
+    values = np.random.default_rng(4).normal(size=(11, 2))
+    release = shoal.protect(table_of(values), k=3, quasi_identifiers=["x0", "x1"], options={"bound": 30.0})
+    scaled = (values - values.mean(axis=0)) / values.std(axis=0, ddof=1)
+    least = 100 * least_cost(scaled, 3) / (scaled**2).sum()
+    assert 0.7 * least < release.summary.bound <= least * (1 + 1e-12)
+    assert release.summary.information_loss == pytest.approx(least)
+
+
+def test_a_gap_ends_the_search_and_its_steps_repeat_the_release(tmp_path):
+    source = tmp_path / "in.csv"
+    table_of(np.random.default_rng(1).normal(size=(90, 2))).write_csv(source)
+    run = CliRunner().invoke
+    asked = ["protect", str(source), "-k", "3", "--all-numeric", "--json", "-o"]
+    ended = run(app, [*asked, str(tmp_path / "a.csv"), "--gap", "20", "--time", "10m"])
+    assert ended.exit_code == 0, ended.stderr
+    summary = json.loads(ended.stdout)
+    assert 0.0 <= summary["gap"] <= 20.0
+    assert summary["bound"] <= summary["information_loss"]
+    assert summary["seconds"] < 500  # it ended before its time
+    manifest = json.loads((tmp_path / "a.csv.manifest.json").read_text())
+    assert manifest["plan_again"]["options"] == {"steps": summary["steps"][0]}
+    again = run(app, [*asked, str(tmp_path / "b.csv"), "--steps", str(summary["steps"][0])])
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes(), again.stderr
+
+
+def test_a_gap_out_of_reach_ends_too_and_says_what_is_proved():
+    """Eight points whose relaxation is below the optimum: no gap of 0 can be proved."""
+    values = np.random.default_rng(22).normal(size=(40, 2))
+    release = shoal.protect(table_of(values), k=3, quasi_identifiers=["x0", "x1"], options={"gap": 0.0})
+    if release.summary.gap > 0.0:
+        assert any("was not reached" in note for note in release.summary.notes)
+    assert release.summary.bound <= release.summary.information_loss * (1 + 1e-12)
+
+
+def test_one_column_has_no_gap():
+    release = shoal.protect(table_of(np.random.default_rng(0).normal(size=(50, 1))), k=3, quasi_identifiers=["x0"])
+    assert release.summary.gap == 0.0
+    assert release.summary.bound == pytest.approx(release.summary.information_loss)
+
+
+def test_no_time_for_a_proof_claims_nothing():
+    values = np.random.default_rng(0).normal(size=(60, 3))
+    release = shoal.protect(table_of(values), k=3, quasi_identifiers=["x0", "x1"], options={"steps": 60, "bound": 0.0})
+    assert release.summary.bound == 0.0
+    assert release.summary.gap == 100.0
+    assert any("no lower bound was proved" in note for note in release.summary.notes)
+
+
+def test_an_interrupted_proof_leaves_the_groups_as_they_are():
+    values = np.random.default_rng(3).normal(size=(80, 3))
+
+    def tell(part, cost, bound):
+        if bound > 0.0:
+            raise KeyboardInterrupt
+
+    found = solve(problem_of(values, 3), 0, Budget(steps=80_000, bound=60.0), 1, tell)
+    assert found.interrupted
+    assert 0.0 < found.bound <= found.cost
+    assert sum_of_squares(values, found.groups) == pytest.approx(found.cost)
+
+
+@pytest.mark.parametrize("option", ["gap", "bound"])
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"aggregators": "median"}, "released as means"),
+        ({"weight": "w"}, "without sampling weights"),
+        ({"quasi_identifiers": [["x0"], ["x1"]]}, "a single set"),
+    ],
+)
+def test_what_cannot_be_proved_is_an_error(option, asked, message):
+    table = table_of(np.random.default_rng(0).normal(size=(20, 2))).with_columns(w=pl.lit(2.0))
+    settings = {"k": 3, "quasi_identifiers": ["x0", "x1"], **asked}
+    with pytest.raises(shoal.PlanError, match=message):
+        shoal.protect(table, **settings, options={option: 1.0})
+
+
+def test_gap_and_bound_exclude_each_other():
+    table = table_of(np.random.default_rng(0).normal(size=(20, 2)))
+    with pytest.raises(shoal.PlanError, match="exclude each other"):
+        shoal.protect(table, k=3, quasi_identifiers=["x0", "x1"], options={"gap": 1.0, "bound": 1.0})
+
+
+def test_too_many_records_to_prove_anything():
+    assert "up to 6000" in why_no_bound(problem_of(np.zeros((6001, 2)), 3))
+    assert why_no_bound(problem_of(np.zeros((6001, 1)), 3)) is None
+    assert why_no_bound(problem_of(np.zeros((9000, 2)), 3, np.arange(9000) % 2)) is None
+
+
+def test_the_gap_is_the_part_of_the_loss_that_could_be_saved():
+    assert gap_of(200.0, 150.0) == 25.0
+    assert gap_of(0.0, 0.0) == 0.0
