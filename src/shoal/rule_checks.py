@@ -30,6 +30,8 @@ from shoal.tables import Table
 if TYPE_CHECKING:
     import polars as pl
 
+_MOST_DECIMALS = 6  # more are taken for numbers that were computed, not rounded
+
 
 @dataclass(frozen=True)
 class Checked:
@@ -61,12 +63,10 @@ class RuleTable:
         self._cells: dict[str, Cells] = {}
 
     def cells(self, names: Sequence[str]) -> dict[str, Cells]:
-        """Return columns as rules see them, with the decimals of the original."""
-        new = [name for name in names if name not in self._cells]
-        for name, cells in read_cells(self.table, new).items():
-            own = self.original is self or name not in self.original.table.names
-            known = None if own else self.original.cells([name])[name].decimals
-            self._cells[name] = cells if own else replace_decimals(cells, known)
+        """Return columns as rules see them; floats have the decimals that all of their values have."""
+        for name, cells in read_cells(self.table, [name for name in names if name not in self._cells]).items():
+            real = cells.values.dtype.kind == "f" and cells.decimals is None
+            self._cells[name] = cells._replace(decimals=written_decimals(cells)) if real else cells
         return {name: self._cells[name] for name in names}
 
     def form(self, rules: Sequence[Rule]) -> RowForm:
@@ -90,9 +90,14 @@ class RuleTable:
         return row_texts(frame, form, kept)
 
 
-def replace_decimals(cells: Cells, decimals: int | None) -> Cells:
-    """Return a column of numbers that counts as written with some decimals."""
-    return cells._replace(decimals=decimals) if cells.values.dtype.kind in "iuf" else cells
+def written_decimals(cells: Cells) -> int | None:
+    """Return with how many decimals all numbers of a column can be written; None where six are not enough.
+
+    >>> written_decimals(Cells(np.array([1.25, 0.5]), np.array([True, True])))
+    2
+    """
+    values = cells.values[cells.observed]
+    return next((d for d in range(_MOST_DECIMALS + 1) if np.array_equal(np.round(values, d), values)), None)
 
 
 def check_fit(rules: Sequence[Rule], table: RuleTable, removed: Sequence[str] = (), named: Path | None = None) -> None:

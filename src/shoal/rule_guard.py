@@ -15,7 +15,7 @@ from shoal.editing import Editing, guaranteed, prepare_rules
 from shoal.errors import BrokenPromise, DataError, counted
 from shoal.files import Source, checksum
 from shoal.plan import Reading
-from shoal.rule_checks import RuleTable, check_fit, engine_failures, newly_broken
+from shoal.rule_checks import RuleTable, check_fit, engine_failures, newly_broken, verdict_of
 from shoal.rules.rule import Rule
 from shoal.rules.sources import as_rules
 from shoal.tables import Table, open_table
@@ -89,6 +89,7 @@ def guard_rules(declared: Declared, table: Table, source: Source | None) -> tupl
     check_fit(rules, original, plan.identifiers, source.path if source else None)
     editing = prepare_rules(rules, declared, table)
     only = [rule for rule in rules if rule.condition is None]
+    editing.held.update({rule.name: ~verdict_of(rule, original).violated for rule in rules})
     editing.held.update({name: ~flags for name, flags in engine_failures(only, original).items()})
     if plan.broken_rules == "refuse":
         _refuse_broken(rules, editing.held)

@@ -8,6 +8,7 @@ from typing import Any
 
 SCHEMATRON = (".sch", ".xml")
 EXPRESSIONS = (".rules", ".txt")
+PLANS = (".yaml", ".yml")
 
 
 def rules_or_file(settings: Any) -> Any:
@@ -33,7 +34,9 @@ def is_file(given: object) -> bool:
     """
     if isinstance(given, Path):
         return True
-    return isinstance(given, str) and "\n" not in given and Path(given).suffix.lower() in SCHEMATRON + EXPRESSIONS
+    return (
+        isinstance(given, str) and "\n" not in given and Path(given).suffix.lower() in SCHEMATRON + EXPRESSIONS + PLANS
+    )
 
 
 def as_expressions(given: Any) -> Any:

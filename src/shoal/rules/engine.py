@@ -8,6 +8,7 @@ stays bounded. ``document('...')`` is a variable with the values of the original
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ from shoal.rules.rule import Rule, Schematron
 from shoal.rules.xpath import CURRENT, ORIGINAL
 from shoal.xml_input import lxml_etree
 
+_ALONE = threading.Lock()  # the engine is one machine in the process; sweeps come in several threads
 _XSL = "http://www.w3.org/1999/XSL/Transform"
 _CODE = re.compile(r"\b[A-Z]{4}\d{4}\b")
 _STATIC = re.compile(r"[A-Z]{4}\d{4}\s+(.*)")
@@ -38,7 +40,7 @@ def engine_violations(rules: Sequence[Rule], documents: Iterable[tuple[str, int]
         The document that stands for the original data.
     """
     found: dict[str, list[Ints]] = {rule.name: [] for rule in rules}
-    with _saxon()(license=False) as processor:
+    with _ALONE, _saxon()(license=False) as processor:
         processor.set_configuration_property("http://saxon.sf.net/feature/allowedProtocols", "none")
         sheet = _compiled(processor, rules)
         sheet.set_parameter(ORIGINAL, processor.parse_xml(xml_text=original))
@@ -57,7 +59,9 @@ def engine_violations(rules: Sequence[Rule], documents: Iterable[tuple[str, int]
 def check_engine(rules: Sequence[Rule]) -> None:
     """Refuse rules that the engine does not understand, all at once."""
     mistakes = []
-    with _saxon()(license=False) as processor:
+    if not rules:
+        return
+    with _ALONE, _saxon()(license=False) as processor:
         for rule in rules:
             try:
                 _compile(processor, [rule])
@@ -80,9 +84,10 @@ def _saxon() -> Any:
 def _compiled(processor: Any, rules: Sequence[Rule]) -> Any:
     try:
         return _compile(processor, rules)
-    except Exception:
-        check_engine(rules)
-        raise
+    except Exception as error:  # saxonche's own class is not exported
+        reason = _STATIC.search(str(error))
+        told = reason.group(1).strip() if reason else "it is not valid XPath"
+        raise PlanError(f"the engine cannot run the rules: {told}") from None
 
 
 def _compile(processor: Any, rules: Sequence[Rule]) -> Any:

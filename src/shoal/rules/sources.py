@@ -6,14 +6,15 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from shoal.errors import FileError, PlanError, did_you_mean
-from shoal.rule_settings import EXPRESSIONS, SCHEMATRON
+from shoal.plan import load_settings
+from shoal.rule_settings import EXPRESSIONS, PLANS, SCHEMATRON, rules_or_file
 from shoal.rules.expression import Original, walk
 from shoal.rules.grammar import parse_rule, parse_rules
 from shoal.rules.rule import Rule, name_mistakes
 
 
 def read_rules(path: str | Path) -> list[Rule]:
-    """Read rules from a file: Schematron in ``.sch`` or ``.xml``, expressions in ``.rules`` or ``.txt``.
+    """Read rules from a file: Schematron in ``.sch`` or ``.xml``, expressions in ``.rules`` or ``.txt``, or a plan.
 
     Raises
     ------
@@ -22,10 +23,10 @@ def read_rules(path: str | Path) -> list[Rule]:
     """
     path = Path(path)
     kind = path.suffix.lower()
-    if kind not in SCHEMATRON + EXPRESSIONS:
+    if kind not in SCHEMATRON + EXPRESSIONS + PLANS:
         raise FileError(
-            f"'{path}': rules are in a file with the ending {', '.join(SCHEMATRON)} (Schematron) or "
-            f"{', '.join(EXPRESSIONS)} (expressions)"
+            f"'{path}': rules are in a file with the ending {', '.join(SCHEMATRON)} (Schematron), "
+            f"{', '.join(EXPRESSIONS)} (expressions) or {', '.join(PLANS)} (a plan)"
         )
     if not path.is_file():
         raise FileError(f"'{path}' is {'a folder' if path.is_dir() else 'not there'}; name a file of rules")
@@ -33,6 +34,15 @@ def read_rules(path: str | Path) -> list[Rule]:
         from shoal.rules.schematron import read_schematron
 
         return read_schematron(path)
+    if kind in PLANS:
+        settings = rules_or_file(load_settings(path))
+        given = settings.get("rules_file")
+        if given and Path(given).suffix.lower() in PLANS:
+            raise PlanError(f"'{path}': rules are in another plan; name a file of rules")
+        rules = as_rules(settings.get("rules") or (), given)
+        if not rules:
+            raise PlanError(f"'{path}' has no rules")
+        return rules
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
