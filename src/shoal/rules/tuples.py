@@ -18,8 +18,8 @@ import numpy as np
 from shoal.arrays import Flags, Floats, Ints, Numbers
 from shoal.encode import Column
 from shoal.kernels.representatives import Grouping
-from shoal.rules.classify import Classified, Part, When
-from shoal.rules.evaluate import Cells, Verdict, evaluate
+from shoal.rules.classify import Classified, Equation, Part, When
+from shoal.rules.evaluate import Cells, Verdict, evaluate, evaluate_value
 from shoal.rules.expression import And, Condition, variables_of
 
 _LARGEST = 2.0**53  # up to here a float tells whole numbers apart
@@ -50,6 +50,11 @@ class RuledColumn:
     def name(self) -> str:
         """Name of the column."""
         return self.column.name
+
+    @property
+    def decimal(self) -> bool:
+        """Whether its numbers are held as floats and have a fixed number of decimals."""
+        return self.grid is not None and not self.column.whole
 
     @cached_property
     def numeric(self) -> bool:
@@ -215,6 +220,22 @@ class Tuples:
                 found[:, i] = verdict.violated & self.binds[chosen, i]
             else:
                 found[places[verdict.violated & self.held[i][rows]], i] = True
+        return found
+
+    def loose(self, chosen: Ints, codes: Floats, there: Flags) -> Flags:
+        """Whether an equation holds only up to the rounding of floats, which another engine may not allow."""
+        found = np.zeros(len(chosen), dtype=bool)
+        for bound in self.parts:
+            if bound.antecedent is not None or not isinstance(bound.part, Equation):
+                continue
+            sides = (bound.part.comparison.left, bound.part.comparison.right)
+            names = bound.part.variables
+            if not all(name in self.place for name in names):
+                continue
+            cells = {name: self._cells(self.place[name], codes, there, exact=True) for name in names}
+            with np.errstate(all="ignore"):
+                (left, seen), (right, also) = (evaluate_value(side, cells) for side in sides)
+            found |= seen & also & (left != right) & self.binds[chosen, bound.rule]
         return found
 
     def active(self, chosen: Ints, codes: Floats, there: Flags) -> Flags:
