@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shoal.errors import BrokenPromise
 from shoal.files import Source, file_format, read_file
@@ -75,13 +75,14 @@ def _typed_like(cells: pl.DataFrame, frame: pl.DataFrame, form: TextForm, readin
             if column.name in form.decimal_comma:
                 texts = texts.str.replace(",", ".", literal=True)
             typed = texts.str.strip_chars().cast(pl.Int64 if kind.is_integer() else pl.Float64)
-        elif kind in (pl.Date, pl.Datetime) and column.name in form.date_formats:
-            typed = texts.str.strip_chars().str.strptime(kind, form.date_formats[column.name])  # type: ignore[arg-type]
+        elif kind == pl.Date:
+            typed = texts.str.strip_chars().str.to_date(form.date_formats.get(column.name))
+        elif kind == pl.Datetime:
+            unit: Any = getattr(kind, "time_unit", "us")
+            typed = texts.str.strip_chars().str.to_datetime(form.date_formats.get(column.name), time_unit=unit)
         elif kind == pl.Boolean:
             typed = texts.str.strip_chars().str.to_lowercase() == "true"
-        elif kind == pl.String:
-            typed = texts
         else:
-            typed = texts.str.strip_chars().cast(kind)
+            typed = texts
         columns.append(typed.alias(column.name))
     return pl.DataFrame(columns)

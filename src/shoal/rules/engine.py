@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from shoal.arrays import Ints
-from shoal.errors import DataError, MissingExtra, PlanError
+from shoal.errors import DataError, MissingExtra, PlanError, counted
 from shoal.rules.expression import Original
 from shoal.rules.rule import Rule, Schematron
 from shoal.rules.xpath import CURRENT, ORIGINAL
@@ -23,7 +23,7 @@ from shoal.xml_input import lxml_etree
 
 _ALONE = threading.Lock()  # the engine is one machine in the process; sweeps come in several threads
 _XSL = "http://www.w3.org/1999/XSL/Transform"
-_CODE = re.compile(r"\b[A-Z]{4}\d{4}\b")
+_ERRORS = "http://www.w3.org/2005/xqt-errors"
 _STATIC = re.compile(r"[A-Z]{4}\d{4}\s+(.*)")
 
 
@@ -46,7 +46,8 @@ def engine_violations(rules: Sequence[Rule], documents: Iterable[tuple[str, int]
         sheet.set_parameter(ORIGINAL, processor.parse_xml(xml_text=original))
         first = 0
         for text, count in documents:
-            told = _run(processor, sheet, rules, text)
+            told = _run(processor, sheet, text)
+            _check_errors(rules, told, first)
             if first == 0:
                 _check_contexts(rules, told)
             for i, rule in enumerate(rules):
@@ -94,24 +95,29 @@ def _compile(processor: Any, rules: Sequence[Rule]) -> Any:
     return processor.new_xslt30_processor().compile_stylesheet(stylesheet_text=_stylesheet(rules))
 
 
-def _run(processor: Any, sheet: Any, rules: Sequence[Rule], text: str) -> dict[str, list[int]]:
+def _run(processor: Any, sheet: Any, text: str) -> dict[str, list[int]]:
     """Run all rules over a document; returns the rows by rule, and by ``f`` and rule those in which it was tried."""
-    try:
-        out = sheet.transform_to_string(xdm_node=processor.parse_xml(xml_text=text)) or ""
-    except Exception as error:
-        # what the engine says may show cells
-        code = _CODE.search(str(error))
-        what = f"the engine stopped with error {code.group()}" if code else "the engine stopped"
-        names = ", ".join(f"'{rule.name}'" for rule in rules)
-        raise DataError(
-            f"{what} while checking {names}: a value is not what the rule takes it for; test that it is there and a "
-            "number, as in V1 castable as xs:double"
-        ) from None
+    out = sheet.transform_to_string(xdm_node=processor.parse_xml(xml_text=text)) or ""
     told: dict[str, list[int]] = {}
     for line in out.split():
         mark, _, row = line.partition(":")
         told.setdefault(mark, []).append(int(row))
     return told
+
+
+def _check_errors(rules: Sequence[Rule], told: dict[str, list[int]], first: int) -> None:
+    """Refuse rules that the engine cannot evaluate in some records."""
+    reasons = []
+    for mark, rows in told.items():
+        if mark[0] == "e":
+            number, _, code = mark[1:].partition("-")
+            reasons.append(
+                f"rule '{rules[int(number)].name}' cannot be evaluated in {counted(len(rows), 'record')}, the first is "
+                f"record {first + rows[0]} (error {code} of the engine): a value is not what the rule takes it for; "
+                "test that first, as in V1 castable as xs:double"
+            )
+    if reasons:
+        raise DataError(reasons)
 
 
 def _check_contexts(rules: Sequence[Rule], told: dict[str, list[int]]) -> None:
@@ -131,7 +137,7 @@ def _stylesheet(rules: Sequence[Rule]) -> str:
     """Return a stylesheet that writes ``r<rule>:<record>`` for each record that breaks a rule."""
     etree = lxml_etree("checking rules in Schematron")
     spaces = {prefix: uri for rule in rules if rule.schematron for prefix, uri in rule.schematron.namespaces if prefix}
-    sheet = etree.Element(f"{{{_XSL}}}stylesheet", nsmap={"xsl": _XSL, **spaces}, version="3.0")
+    sheet = etree.Element(f"{{{_XSL}}}stylesheet", nsmap={"xsl": _XSL, "shoal-error": _ERRORS, **spaces}, version="3.0")
     _add(etree, sheet, "output", method="text")
     _add(etree, sheet, "param", name=ORIGINAL)
     root = _add(etree, sheet, "template", match="/")
@@ -154,9 +160,11 @@ def _test(etree: Any, sheet: Any, i: int, rule: Rule, own: Schematron) -> None:
     _add(etree, template, "param", name="shoal-row", tunnel="yes")
     fired = _add(etree, template, "if", test="$shoal-row = 1")
     _add(etree, fired, "value-of", select=f"concat('f{i}:', $shoal-row, ' ')")
-    _add(etree, template, "variable", name=CURRENT, select=".")
+    # an error that reaches the engine's caller has been printed by it, with the cell that caused it
+    tried = _add(etree, template, "try")
+    _add(etree, tried, "variable", name=CURRENT, select=".")
     for name, value in own.lets:
-        _add(etree, template, "variable", name=name, select=value)
+        _add(etree, tried, "variable", name=name, select=value)
     test = own.test
     if isinstance(rule.condition, Original):
         # the same as index-of over the values of the original, by a hash and not by a search
@@ -167,8 +175,11 @@ def _test(etree: Any, sheet: Any, i: int, rule: Rule, own: Schematron) -> None:
         local = f"*[local-name() = '{name}']" if node != "." else "."
         test = f"exists({local}[key('{key}', string(), ${ORIGINAL})])"
     broken = test if own.negated else f"not({test})"
-    hit = _add(etree, template, "if", test=broken)
+    hit = _add(etree, tried, "if", test=broken)
     _add(etree, hit, "value-of", select=f"concat('r{i}:', $shoal-row, ' ')")
+    caught = _add(etree, tried, "catch", errors="*")
+    code = "local-name-from-QName($shoal-error:code)"
+    _add(etree, caught, "value-of", select=f"concat('e{i}-', {code}, ':', $shoal-row, ' ')")
 
 
 def _row(etree: Any) -> Any:

@@ -240,10 +240,8 @@ class _Evaluation:
 
     def is_whole(self, result: _Result) -> Flags:
         values = result.values.astype(np.float64)
-        nearest = np.rint(values)
-        if result.magnitude is None:
-            return cast("Flags", values == nearest)
-        return np.abs(values - nearest) <= _ROUNDING * result.magnitude
+        tolerance = 0.0 if result.magnitude is None else _ROUNDING * result.magnitude
+        return np.isfinite(values) & _equal(values, np.rint(values), tolerance)
 
     # -- values ---------------------------------------------------------------------------------------------------
 

@@ -55,6 +55,8 @@ def parse_xpath(text: str, namespaces: Mapping[str, str], place: str) -> Any:
         return parser.parse(text)
     except ElementPathError as error:
         told = str(error).rpartition("] ")[2] or str(error)
+        if "<class" in told:
+            told = "a value has the wrong type"
         column = str(error).rpartition("column ")[2].partition(":")[0]
         where = f", at character {column}" if column.isdigit() else ""
         shown = printable(" ".join(text.split()))
