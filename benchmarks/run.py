@@ -8,7 +8,19 @@ from __future__ import annotations
 import argparse
 from importlib import import_module
 
-BENCHMARKS = ("published", "speed", "methods", "awkward", "blocking", "sizes", "cost", "measures", "sweep", "report")
+BENCHMARKS = (
+    "published",
+    "speed",
+    "methods",
+    "awkward",
+    "blocking",
+    "sizes",
+    "cost",
+    "measures",
+    "sweep",
+    "report",
+    "rules",
+)
 
 
 def main() -> None:

@@ -47,8 +47,8 @@ def summary_table(summary: shoal.Summary) -> Table:
 
 
 def rules_table(summary: shoal.Summary) -> Table:
-    """Return how each rule was kept."""
-    table = plain_table("rule", "kind", "kept by", "violations before, after", "guaranteed")
+    """Return how each rule was kept, and what it cost."""
+    table = plain_table("rule", "kind", "kept by", "violations before, after", "guaranteed", "cost, %")
     for rule in summary.rules:
         table.add_row(
             Text(shoal.printable(rule.name), overflow="fold"),
@@ -56,5 +56,6 @@ def rules_table(summary: shoal.Summary) -> Table:
             Text(rule.kept_by, overflow="fold"),
             f"{rule.violations_before}, {rule.violations_after}",
             "yes" if rule.guaranteed else "checked only",
+            f"{rule.cost:.4f}",
         )
     return table

@@ -22,7 +22,7 @@ from shoal.kernels.representatives import Grouping, group_rows
 from shoal.rules.classify import Classified
 from shoal.rules.evaluate import Cells
 from shoal.rules.records import nearest_donor, nearest_record
-from shoal.rules.settling import Settling
+from shoal.rules.settling import Settling, on_grid
 from shoal.rules.solving import solve_group
 from shoal.rules.tuples import RuledColumn, Tuples
 
@@ -128,13 +128,18 @@ class _State:
         self.tuples = tuples
         found = [_by_group(values, seen, tuples.grouping) for values, seen in released]
         self.codes: Floats = np.column_stack([values for values, _ in found])
+        for j, column in enumerate(tuples.columns):
+            if column.decimal and column.grid:  # as it will be written
+                self.codes[:, j] = on_grid(self.codes[:, j], column.grid)
         self.there: Flags = np.column_stack([there for _, there in found])
         self.targets: Floats = self.natural(self.codes)
         # nothing outside the range of the original: its type may not hold it, and a rule may not know it
         self.ranges = [(c.low, c.high) for c in tuples.columns]
         self.ways = np.zeros(tuples.count, dtype=np.int64)
         every = np.arange(tuples.count)
-        self.bad = every[tuples.broken(every, self.codes, self.there).any(axis=1)]
+        broken = tuples.broken(every, self.codes, self.there).any(axis=1)
+        self.loose = every[~broken & tuples.loose(every, self.codes, self.there)]
+        self.bad = every[broken]
 
     def natural(self, codes: Floats) -> Floats:
         return np.column_stack([c.natural(codes[:, j]) for j, c in enumerate(self.tuples.columns)])
@@ -158,6 +163,7 @@ def _keep(tuples: Tuples, released: Sequence[Released]) -> tuple[list[Released],
     """Take the groups of a component through all steps."""
     state = _State(tuples, released)
     derived: dict[str, tuple[str, ...]] = {}
+    state.bad = np.union1d(state.bad, state.loose)
     active = tuples.active(state.bad, state.codes[state.bad], state.there[state.bad])
     for _ in range(_PASSES):
         if not len(state.bad):
@@ -176,6 +182,9 @@ def _keep(tuples: Tuples, released: Sequence[Released]) -> tuple[list[Released],
         active = now[again]
         if unchanged:
             break
+    # what holds up to the rounding of floats may stay where nothing better was found
+    active = active[np.isin(state.bad, state.loose, invert=True)]
+    state.bad = np.setdiff1d(state.bad, state.loose)
     _solve(state, active)
     _take_records(state)
     if len(state.bad):
@@ -264,7 +273,7 @@ def _by_group(values: Numbers, seen: Flags, grouping: Grouping) -> tuple[Floats,
 
 def _spread(tuples: Tuples, j: int, state: _State, values: Numbers, seen: Flags) -> Released:
     """Return values and which there are by record again; groups that kept what they had are not touched."""
-    changed = (state.ways != AGGREGATED)[tuples.groups]
+    changed = ((state.ways != AGGREGATED) | tuples.columns[j].decimal)[tuples.groups]
     if not changed.any():
         return values, seen
     column = tuples.columns[j].column

@@ -13,9 +13,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shoal.arrays import Floats
+from shoal.arrays import Flags, Floats
 
-_ROUNDS = 60
+_ROUNDS, _TURNS = 20, 100  # after each turn of rounds only the points that still move go on
 _TANGENTS = 12
 _NEAR = 1e-9  # in standard deviations: closer than any file tells
 
@@ -78,32 +78,38 @@ def _moves(matrix: Floats, constants: Floats, limits: Floats, ends: Floats) -> F
     m, d = len(constants), matrix.shape[-1]
     onto = _onto(matrix, constants)
     moves = onto(np.zeros((m, d)))
-    lengths = (limits**2).sum(axis=1)
-    kept = lengths > 0.0
-    limits, ends, lengths = limits[kept], ends[:, kept], lengths[kept]
+    kept = (limits**2).sum(axis=1) > 0.0
+    limits, ends = limits[kept], ends[:, kept]
     outside = (moves @ limits.T > ends).any(axis=1)
     if not outside.any():
         return moves
-    onto = _onto(matrix[outside], constants[outside]) if matrix.ndim == 3 else _onto(matrix, constants[outside])
-    moves[outside] = _dykstra(onto, limits, ends[outside], lengths, d)
+    left = np.flatnonzero(outside)
+    pushed = np.zeros((len(left), len(limits)))
+    for _ in range(_TURNS):
+        own = matrix[left] if matrix.ndim == 3 else matrix
+        moves[left], pushed, moving = _dykstra(_onto(own, constants[left]), moves[left], pushed, limits, ends[left])
+        left, pushed = left[moving], pushed[moving]
+        if not len(left):
+            break
     return moves
 
 
-def _dykstra(onto: Callable[[Floats], Floats], limits: Floats, ends: Floats, lengths: Floats, d: int) -> Floats:
-    """Alternate between the equations and each inequality; each remembers how far it has pushed a point."""
-    y = onto(np.zeros((len(ends), d)))
-    pushed = np.zeros_like(ends)
+def _dykstra(
+    onto: Callable[[Floats], Floats], y: Floats, pushed: Floats, limits: Floats, ends: Floats
+) -> tuple[Floats, Floats, Flags]:
+    """Alternate between the equations and each inequality; each remembers how far it has pushed a point.
+
+    Returns the points, how far they were pushed, and which still move.
+    """
+    lengths = (limits**2).sum(axis=1)
     for _ in range(_ROUNDS):
         before = y
         for i in range(len(limits)):
             y = y + pushed[:, i, None] * limits[i]
-            with np.errstate(invalid="ignore"):
-                pushed[:, i] = np.maximum((y @ limits[i] - ends[:, i]) / lengths[i], 0.0)
+            pushed[:, i] = np.maximum((y @ limits[i] - ends[:, i]) / lengths[i], 0.0)
             y = y - pushed[:, i, None] * limits[i]
         y = onto(y)
-        if np.abs(y - before).max(initial=0.0) <= _NEAR:
-            break
-    return y
+    return y, pushed, np.abs(y - before).max(axis=1) > _NEAR
 
 
 def _onto(matrix: Floats, constants: Floats) -> Callable[[Floats], Floats]:

@@ -2,7 +2,8 @@
 
 A rule over columns of the set alone is evaluated once a group: where the tuple keeps it, every record does that has
 all of its values. A rule that also needs other columns, or that asks which values are missing, is evaluated record by
-record. A rule binds a group where it held in at least one of its records before.
+record. A rule binds a group where it held in at least one of its records before. An equation that held to the last
+digit before, and not only to the rounding of its total, has to do so again.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ import numpy as np
 from shoal.arrays import Flags, Floats, Ints, Numbers
 from shoal.encode import Column
 from shoal.kernels.representatives import Grouping
-from shoal.rules.classify import Classified, Part, When
-from shoal.rules.evaluate import Cells, Verdict, evaluate
+from shoal.rules.classify import Classified, Equation, Part, When
+from shoal.rules.evaluate import Cells, Verdict, evaluate, evaluate_value
 from shoal.rules.expression import And, Condition, variables_of
 
 _LARGEST = 2.0**53  # up to here a float tells whole numbers apart
@@ -49,6 +50,11 @@ class RuledColumn:
     def name(self) -> str:
         """Name of the column."""
         return self.column.name
+
+    @property
+    def decimal(self) -> bool:
+        """Whether its numbers are held as floats and have a fixed number of decimals."""
+        return self.grid is not None and not self.column.whole
 
     @cached_property
     def numeric(self) -> bool:
@@ -143,6 +149,12 @@ class Tuples:
         self.held = [held[rule.name] for rule in rules]
         self.binds = np.column_stack([self.any_record(mask) for mask in self.held])
         self.parts = bound_parts(rules)
+        bare = {name: cells._replace(decimals=None) for name, cells in self.original.items()}
+        self.exact = [
+            rule.rule.condition is not None
+            and not bool((evaluate(rule.rule.condition, bare).violated & held_before).any())
+            for rule, held_before in zip(rules, self.held, strict=True)
+        ]
 
     def any_record(self, flags: Flags) -> Flags:
         """Whether any record of each group has a flag."""
@@ -166,7 +178,7 @@ class Tuples:
         return asks_missing and not all(bool(c.cells.observed.all()) for c in inside)
 
     def judge(
-        self, condition: Condition, asks_missing: bool, chosen: Ints, codes: Floats, there: Flags
+        self, condition: Condition, asks_missing: bool, chosen: Ints, codes: Floats, there: Flags, exact: bool = False
     ) -> tuple[Verdict, Ints, Ints | None]:
         """Evaluate a condition for some groups whose tuples are given.
 
@@ -174,25 +186,27 @@ class Tuples:
         """
         names = variables_of(condition)
         if not self._by_record(names, asks_missing):
-            cells = {name: self._cells(self.place[name], codes, there) for name in names}
+            cells = {name: self._cells(self.place[name], codes, there, exact) for name in names}
             return evaluate(condition, cells, self.original), np.arange(len(chosen)), None
         rows, places = self.rows_of(chosen)
         by_record: dict[str, Cells] = {}
         for name in names:
             if name in self.place:
                 j = self.place[name]
-                one = self._cells(j, codes, there)
+                one = self._cells(j, codes, there, exact)
                 seen = one.observed[places] & self.columns[j].cells.observed[rows]
                 by_record[name] = Cells(one.values[places], seen, one.decimals)
             else:
                 cells_out = self.outside[name]
-                by_record[name] = Cells(cells_out.values[rows], cells_out.observed[rows], cells_out.decimals)
+                decimals = None if exact else cells_out.decimals
+                by_record[name] = Cells(cells_out.values[rows], cells_out.observed[rows], decimals)
         return evaluate(condition, by_record, self.original), places, rows
 
-    def _cells(self, j: int, codes: Floats, there: Flags) -> Cells:
+    def _cells(self, j: int, codes: Floats, there: Flags, exact: bool) -> Cells:
         column = self.columns[j]
         values = codes[:, j].astype(np.int64) if column.column.whole else codes[:, j]
-        return column.as_cells(values, there[:, j])
+        found = column.as_cells(values, there[:, j])
+        return found._replace(decimals=None) if exact else found
 
     def broken(self, chosen: Ints, codes: Floats, there: Flags) -> Flags:
         """Whether the tuples of some groups break a rule that binds them: (groups, rules)."""
@@ -200,11 +214,28 @@ class Tuples:
         for i, rule in enumerate(self.rules):
             if rule.rule.condition is None:
                 continue
-            verdict, places, rows = self.judge(rule.rule.condition, rule.by_record, chosen, codes, there)
+            asked = (rule.rule.condition, rule.by_record, chosen, codes, there, self.exact[i])
+            verdict, places, rows = self.judge(*asked)
             if rows is None:
                 found[:, i] = verdict.violated & self.binds[chosen, i]
             else:
                 found[places[verdict.violated & self.held[i][rows]], i] = True
+        return found
+
+    def loose(self, chosen: Ints, codes: Floats, there: Flags) -> Flags:
+        """Whether an equation holds only up to the rounding of floats, which another engine may not allow."""
+        found = np.zeros(len(chosen), dtype=bool)
+        for bound in self.parts:
+            if bound.antecedent is not None or not isinstance(bound.part, Equation):
+                continue
+            sides = (bound.part.comparison.left, bound.part.comparison.right)
+            names = bound.part.variables
+            if not all(name in self.place for name in names):
+                continue
+            cells = {name: self._cells(self.place[name], codes, there, exact=True) for name in names}
+            with np.errstate(all="ignore"):
+                (left, seen), (right, also) = (evaluate_value(side, cells) for side in sides)
+            found |= seen & also & (left != right) & self.binds[chosen, bound.rule]
         return found
 
     def active(self, chosen: Ints, codes: Floats, there: Flags) -> Flags:
