@@ -96,7 +96,9 @@ def test_every_measure_is_defined():
     assert set(shoal.MEASURES) <= in_words
 
 
-@pytest.mark.parametrize("command", ["protect", "inspect", "measure", "report", "sweep", "methods", "rules check", "rules convert"])
+@pytest.mark.parametrize(
+    "command", ["protect", "inspect", "measure", "report", "sweep", "methods", "rules check", "rules convert"]
+)
 def test_every_flag_is_documented(command):
     text = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
     section = text.partition(f"\n## shoal {command}\n")[2].partition("\n## ")[0]
