@@ -163,7 +163,8 @@ def _better(census: list[Row]) -> str:
         "## Better than that way\n\n"
         + table(("scenario", "lowest SCORE", "k", "PIL", "DR", "lowest, intruder with one set", "k"), lines)
         + "\n\nWith the sets of S1, projecting means gives a lower SCORE than S1 at "
-        f"{lower} of {len(s1) - 1} values of k, and at {alone} where the intruder knows one set: the geometric mean pulls all three columns of the product "
+        f"{lower} of {len(s1) - 1} values of k, and at {alone} where the intruder knows one set: "
+        "the geometric mean pulls all three columns of the product "
         "below their means, and the median those of V1; the nearest values that keep the rules do not. With all "
         "columns in one set, record linkage falls to 100 / k % and below, which the sets of the paper "
         "cannot reach, and the same rules are kept."

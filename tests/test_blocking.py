@@ -136,6 +136,7 @@ def test_the_2d_tree_on_eia_is_as_published_or_better(reference_data, size, k):
     summary = shoal.protect(
         reference_data / "casc" / "eia.csv",
         k,
+        method="mdav",
         identifiers=DROP,
         all_numeric=True,
         blocking={"method": "2d-tree", "size": size},
@@ -152,6 +153,7 @@ def test_the_spread_tree_loses_less_than_the_2d_tree_on_every_reference_set(refe
         shoal.protect(
             reference_data / "casc" / f"{data}.csv",
             k,
+            method="mdav",
             identifiers=DROP if data == "eia" else [],
             all_numeric=True,
             blocking={"method": method, "size": size},
@@ -166,7 +168,7 @@ def test_the_spread_tree_loses_less_than_the_2d_tree_on_uniform_records(d):
     x = np.random.default_rng(d).uniform(-10_000, 10_000, size=(50_000, d))
     table = pl.DataFrame({f"v{j}": x[:, j] for j in range(d)})
     found = [
-        shoal.protect(table, 3, table.columns, blocking={"method": method, "size": 2_000}).summary.sse
+        shoal.protect(table, 3, table.columns, method="mdav", blocking={"method": method, "size": 2_000}).summary.sse
         for method in ("spread-tree", "2d-tree")
     ]
     assert found[0] < found[1]

@@ -8,7 +8,6 @@ import time
 import numpy as np
 import polars as pl
 import pytest
-from test_optimal import partitions, sum_of_squares
 from typer.testing import CliRunner
 
 import shoal
@@ -16,6 +15,7 @@ from shoal.cli import app
 from shoal.partition.optimal import Budget, solve
 from shoal.partition.optimal.certificate import gap_of, prove, why_no_bound
 from shoal.partition.optimal.problem import Problem
+from test_optimal import partitions, sum_of_squares
 
 
 def table_of(values):

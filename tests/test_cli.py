@@ -59,14 +59,14 @@ def test_the_installed_command_writes_results_only_to_standard_output(table, out
     words = ["protect", table, "-o", out, "-k", "4", "-q", "age,income", "-q", "height", "--drop", "name", "--json"]
     code = "from shoal.cli import main; main()"
     done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout)["method"] == "mdav"
+    assert json.loads(done.stdout)["method"] == "optimal"
     assert done.stderr.startswith("note: k = 4 holds for each of the 2 sets")
 
 
 def test_without_json_the_summary_is_a_table(table, out):
     result = run("protect", table, "-o", out, "-k", 4, "-q", "age", "--drop", "name")
     assert "information loss" in result.stdout
-    assert "mdav, k = 4" in result.stdout
+    assert "optimal, k = 4" in result.stdout
     assert result.stderr == ""
 
 

@@ -22,8 +22,8 @@ from shoal.partition.optimal.annealing import anneal
 from shoal.partition.optimal.combine import add_columns, combine, no_columns
 from shoal.partition.optimal.crossover import better_parts
 from shoal.partition.optimal.objective import Released, errors_of_groups, released_as
-from shoal.partition.optimal.regions import cut_regions
 from shoal.partition.optimal.problem import Problem
+from shoal.partition.optimal.regions import cut_regions
 from shoal.partition.optimal.search import _neighbours, search, usual_steps
 
 

@@ -88,11 +88,11 @@ def test_every_method_loses_less_when_refined(method):
 def test_blocks_are_refined_one_by_one_and_the_number_of_threads_changes_nothing():
     cut = {"method": "spread-tree", "size": 50}
     columns = ["v0", "v1", "v2"]
-    plain = shoal.protect(table(), 4, columns, blocking=cut)
-    releases = [shoal.protect(table(), 4, columns, blocking=cut, refine=True, threads=t) for t in (1, 3)]
+    plain = shoal.protect(table(), 4, columns, method="mdav", blocking=cut)
+    releases = [shoal.protect(table(), 4, columns, method="mdav", blocking=cut, refine=True, threads=t) for t in (1, 3)]
     assert releases[0].summary.sse < plain.summary.sse
     assert releases[0].data.equals(releases[1].data)
-    mended = shoal.protect(table(), 4, columns, blocking=cut | {"repair": True}, refine=True)
+    mended = shoal.protect(table(), 4, columns, method="mdav", blocking=cut | {"repair": True}, refine=True)
     assert mended.summary.sse < releases[0].summary.sse
 
 

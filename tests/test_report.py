@@ -73,9 +73,8 @@ def run(*words):
 
 @pytest.fixture(scope="module")
 def release():
-    return shoal.protect(
-        shoal.example(300), 5, QUASI, identifiers="name", confidential="satisfied", strata="region", weight="weight"
-    )
+    roles = {"identifiers": "name", "confidential": "satisfied", "strata": "region", "weight": "weight"}
+    return shoal.protect(shoal.example(300), 5, QUASI, **roles, method="mdav")
 
 
 @pytest.fixture(scope="module")
@@ -390,7 +389,8 @@ def test_many_columns_are_chosen_from_a_list(tmp_path):
 def written(tmp_path):
     survey = tmp_path / "survey.csv"
     shoal.example(120).write_csv(survey)
-    shoal.protect(survey, 5, QUASI, identifiers="name", confidential="satisfied", output=tmp_path / "release.csv")
+    roles = {"identifiers": "name", "confidential": "satisfied"}
+    shoal.protect(survey, 5, QUASI, method="mdav", **roles, output=tmp_path / "release.csv")
     return survey, tmp_path / "release.csv"
 
 
@@ -518,7 +518,7 @@ def test_a_notebook_shows_a_summary_without_scripts():
         "p",
     }
     assert all(name in outline.words for name in NASTY)
-    assert "mdav, k = 4" in outline.words
+    assert "optimal, k = 4" in outline.words
     assert not any(name.startswith("on") for _, attributes in outline.tags for name in attributes)
 
 

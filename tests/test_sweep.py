@@ -248,7 +248,7 @@ def test_the_error_of_a_sample_is_that_of_the_mean_over_the_samples(survey):
     for own in found.results:
         losses, links = [], []
         for rows in sampled_rows(120, 50, 4, seed=3):
-            release = shoal.protect(survey[rows], own.k, COLUMNS)
+            release = shoal.protect(survey[rows], own.k, COLUMNS, method="mdav")
             losses.append(release.summary.information_loss)
             links.append(release.measure().dbrl)
         for name, values in (("information_loss", losses), ("dbrl", links)):

@@ -221,6 +221,7 @@ def summarise(
         gap=searched.gap if searched else None,
         notes=_notes(declared, len(sets), combined, suppressed, constant, merged, source)
         + _cost_notes(declared, records, strata, blocks)
+        + _missing_notes(protected, plan.k)
         + _search_notes(declared.options, searched),
         seconds=round(time.perf_counter() - started, 6),
         peak_memory_mib=_peak_memory(),
@@ -274,6 +275,23 @@ def _cost_notes(declared: Declared, records: int, strata: Ints, blocks: list[Int
             f"values are missing in {', '.join(holes)}, so the neighbour index could not be used; blocking helps"
         )
     return notes
+
+
+def _missing_notes(protected: list[ProtectedSet], k: int) -> list[str]:
+    """Say how many records stand out in their group by which of their values are missing."""
+    apart = np.zeros(len(protected[0].groups), dtype=bool)
+    for part in protected:
+        holes = [~observed for _, observed in part.released if not observed.all()]
+        if holes:
+            seen = np.column_stack([part.groups, *holes])
+            _, alike, counts = np.unique(seen, axis=0, return_inverse=True, return_counts=True)
+            apart |= counts[alike.ravel()] < k
+    if not apart.any():
+        return []
+    return [
+        f"{counted(int(apart.sum()), 'record')} share with fewer than {k - 1} others of their group which values are "
+        "missing: whoever knows that could tell them apart"
+    ]
 
 
 def _search_notes(options: Mapping[str, Any], searched: Searched | None) -> list[str]:

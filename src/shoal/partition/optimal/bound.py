@@ -78,7 +78,7 @@ class Bound:
     columns: Columns
 
 
-def lower_bound(
+def lower_bound(  # noqa: PLR0915 - a loop in one piece
     values: Floats,
     k: int,
     columns: Columns,
@@ -88,7 +88,7 @@ def lower_bound(
     rounds: int = 1000,
     threads: int = 1,
     enough: float | None = None,
-    tell: Callable[[float], None] | None = None,
+    tell: Callable[[float], object] = float,
 ) -> Bound:
     """Return a lower bound on the sum of squares of every partition of ``values`` (n, d) into groups of at least k.
 
@@ -115,6 +115,9 @@ def lower_bound(
     def over() -> bool:
         return until is not None and time.monotonic() >= until
 
+    def proved(prices: Floats, priced: _Priced) -> float:
+        return _of_prices(prices, priced.least, k) - rounding * (known + n * float(np.abs(prices).max()))
+
     if over():
         return Bound(0.0, 0, False, columns)
     table = _table(values, k)
@@ -122,12 +125,10 @@ def lower_bound(
     centre, centre_value, columns, done = _climb(table, values, k, groups, columns, known, rounds, threads, over)
     best, complete, exact, smooth = 0.0, False, False, _SMOOTH
     first = _price(table, centre, k, True, neglect, threads, over) if done < rounds and not over() else None
-    if first is not None:
-        # a bound soon, some percent below what the linear problems will give
-        best = max(0.0, _of_prices(centre, first.least, k) - rounding * (known + n * float(np.abs(centre).max())))
-        columns, done = _with(columns, first, values, k), done + 1
-        if tell:
-            tell(best)
+    if first is not None:  # a bound soon, some percent below what the linear problems will give
+        best, done = max(0.0, proved(centre, first)), done + 1
+        columns = _with(columns, first, values, k)
+        tell(best)
     while done < rounds and not over():
         solved = _relaxed(columns, n, until)
         if solved is None:
@@ -139,12 +140,10 @@ def lower_bound(
         if priced is None:
             break
         done += 1
-        margin = rounding * (known + n * float(np.abs(prices).max()))
-        bound = _of_prices(prices, priced.least, k) - margin
+        bound = proved(prices, priced)
         if exact and bound > best:
             best = bound
-            if tell:
-                tell(best)
+            tell(best)
         if bound > centre_value:
             centre, centre_value = prices, bound
         if exact and best >= value * (1 - _CLOSE):

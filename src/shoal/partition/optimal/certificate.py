@@ -20,7 +20,7 @@ _FIRST = 10.0  # seconds of the first attempt at a bound, where no time is set
 _SEARCHED = 300  # proposals for each record before the first attempt
 _VAIN = 2  # cycles in a row without a gain after which a search without a budget gives up
 
-TellBound = Callable[[float], None]  # the bound so far
+TellBound = Callable[[float], object]  # the bound so far
 
 
 def why_no_bound(problem: Problem) -> str | None:
@@ -48,7 +48,7 @@ def prove(
     until: float,
     threads: int,
     enough: float | None = None,
-    tell: TellBound | None = None,
+    tell: TellBound = float,
 ) -> tuple[float, bool]:
     """Return a lower bound, and whether it is as high as it gets, until a moment of the monotonic clock.
 
@@ -69,7 +69,7 @@ def prove(
             until=now + (until - now) * float(shares[i] / shares[i:].sum()),
             threads=threads,
             enough=enough if len(cells) == 1 else None,
-            tell=tell if len(cells) == 1 else None,
+            tell=tell if len(cells) == 1 else float,
         )
         proved, complete = proved + found.value, complete and found.complete
     return proved, complete
