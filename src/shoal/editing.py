@@ -15,7 +15,7 @@ import numpy as np
 from shoal.arrays import Flags, Floats, Ints
 from shoal.cells import decimals_of, read_cells
 from shoal.declare import Declared
-from shoal.encode import Column, Scale, encode
+from shoal.encode import Column, Records, Scale, encode
 from shoal.errors import PlanError
 from shoal.plan import EVERY_COLUMN, Plan
 from shoal.rules.antecedents import split_by_antecedents
@@ -77,7 +77,8 @@ class Editing:
 def guaranteed(rule: Classified) -> bool:
     """Whether a rule is kept by construction wherever it held.
 
-    >>>     >>> guaranteed(classify(parse_rule("A <= B"))), guaranteed(classify(parse_rule("A is missing or B > 0")))
+    >>> from shoal.rules.grammar import parse_rule
+    >>> guaranteed(classify(parse_rule("A <= B"))), guaranteed(classify(parse_rule("A is missing or B > 0")))
     (True, False)
     """
     condition = rule.rule.condition
@@ -125,7 +126,8 @@ def _aggregators(
     for part in parts:
         names = names_of(part)
         if isinstance(part, Domain):
-            chosen[part.name] = "median"
+            if cells[part.name].values.dtype.kind != "O":
+                chosen[part.name] = "median"
         elif not isinstance(part, Equation) or not part.product or summed & set(names):
             continue
         elif all(_positive(cells[name]) for name in names):
@@ -146,7 +148,10 @@ def rules_of_set(editing: Editing, columns: Sequence[Column]) -> list[Classified
 
 def split_strata(editing: Editing, declared: Declared, columns: list[Column], strata: Ints) -> Ints:
     """Return the strata of a set of quasi-identifiers, split by the antecedents of its rules."""
-    records = encode(columns, [declared.scale_of[column.name] for column in columns])
+    known = [column for column in columns if column.name in declared.scale_of]
+    records = Records(np.zeros((len(strata), 1)))  # where there are only categories, all strata are as near
+    if known:
+        records = encode(known, [declared.scale_of[column.name] for column in known])
     rules = rules_of_set(editing, columns)
     codes, used = split_by_antecedents(strata, rules, editing.cells, records, declared.plan.k)
     editing.split |= used
@@ -179,9 +184,10 @@ def keep(editing: Editing, declared: Declared, protected: Sequence[ProtectedSet]
 
 
 def _ruled(column: Column, cells: Mapping[str, Cells], scale_of: Mapping[str, Scale], table: Table) -> RuledColumn:
-    scale = scale_of[column.name]
+    if column.name not in scale_of:
+        return RuledColumn(column, cells[column.name], 0.0, None)
     values = column.values[column.observed].astype(np.float64)
-    spread = float(values.std()) * column.step if len(values) and scale.spread > 0.0 else 0.0
+    spread = float(values.std()) * column.step if len(values) and scale_of[column.name].spread > 0.0 else 0.0
     decimals = decimals_of(table, column.name)
     grid = Fraction(1, 10**decimals) if decimals is not None else None
     return RuledColumn(column, cells[column.name], spread, grid)
@@ -196,7 +202,9 @@ def rule_summaries(editing: Editing, plan: Plan, protected: Sequence[ProtectedSe
         for column, (values, observed) in zip(part.columns, part.released, strict=True):
             if column.name in editing.cells:
                 cells[column.name] = released_cells(column, editing.cells[column.name], values, observed)
-                costs[column.name] = _squares(column, values.astype(np.float64), observed, part.groups, sizes)
+                costs[column.name] = (0.0, 0.0)
+                if editing.cells[column.name].values.dtype.kind != "O":
+                    costs[column.name] = _squares(column, values.astype(np.float64), observed, part.groups, sizes)
     found = []
     for rule in editing.rules:
         own = [costs[name] for name in rule.variables if name in costs]

@@ -133,8 +133,6 @@ class _State:
                 self.codes[:, j] = on_grid(self.codes[:, j], column.grid)
         self.there: Flags = np.column_stack([there for _, there in found])
         self.targets: Floats = self.natural(self.codes)
-        # nothing outside the range of the original: its type may not hold it, and a rule may not know it
-        self.ranges = [(c.low, c.high) for c in tuples.columns]
         self.ways = np.zeros(tuples.count, dtype=np.int64)
         every = np.arange(tuples.count)
         broken = tuples.broken(every, self.codes, self.there).any(axis=1)
@@ -152,8 +150,10 @@ class _State:
         """Take new tuples for some of the groups that are left where they keep all rules."""
         there = self.there[chosen]
         good = ~self.tuples.broken(chosen, codes, there).any(axis=1)
-        for j, (low, high) in enumerate(self.ranges):
-            good &= ((codes[:, j] >= low) & (codes[:, j] <= high)) | ~there[:, j]
+        for j, column in enumerate(self.tuples.columns):
+            # its type may not hold what is outside the range of the original, and no rule may know it
+            if not column.coded_names:
+                good &= ((codes[:, j] >= column.low) & (codes[:, j] <= column.high)) | ~there[:, j]
         self.codes[chosen[good]] = codes[good]
         self.ways[chosen[good]] = way
         self.bad = np.setdiff1d(self.bad, chosen[good], assume_unique=True)
@@ -277,6 +277,6 @@ def _spread(tuples: Tuples, j: int, state: _State, values: Numbers, seen: Flags)
     if not changed.any():
         return values, seen
     column = tuples.columns[j].column
-    codes = state.codes[:, j].astype(np.int64) if column.whole else state.codes[:, j]
+    codes = state.codes[:, j] if column.values.dtype.kind == "f" else state.codes[:, j].astype(np.int64)
     seen = seen & state.there[tuples.groups, j]
     return np.where(seen, np.where(changed, codes[tuples.groups], values), 0), seen

@@ -23,7 +23,9 @@ def nearest_record(tuples: Tuples, chosen: Ints, targets: Floats, there: Flags) 
     for j, column in enumerate(tuples.columns):
         needed = there[places, j]
         usable &= column.cells.observed[rows] | ~needed
-        if column.scale > 0.0:
+        if column.coded_names:
+            squares += (column.column.values[rows] != targets[places, j]) & needed
+        elif column.scale > 0.0:
             gaps = (column.natural(column.column.values[rows]) - targets[places, j]) / column.scale
             squares += np.where(needed, gaps**2, 0.0)
     squares[~usable] = np.inf

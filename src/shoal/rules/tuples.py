@@ -54,7 +54,7 @@ class RuledColumn:
     @property
     def decimal(self) -> bool:
         """Whether its numbers are held as floats and have a fixed number of decimals."""
-        return self.grid is not None and not self.column.whole
+        return self.grid is not None and self.column.values.dtype.kind == "f"
 
     @cached_property
     def numeric(self) -> bool:
@@ -76,12 +76,21 @@ class RuledColumn:
         seen = self.column.values[self.column.observed]
         return float(seen.max()) if len(seen) else 0.0
 
+    @property
+    def coded_names(self) -> bool:
+        """Whether its values are codes of categories, which have an order or none but no distance here."""
+        return self.cells.values.dtype.kind == "O"
+
     def natural(self, values: Numbers) -> Floats:
-        """Return the numbers that values of the column stand for; dates as ticks."""
+        """Return the numbers that values of the column stand for; dates as ticks, categories as codes."""
+        if self.coded_names:
+            return values.astype(np.float64)
         return values.astype(np.float64) * self.column.step + float(self.column.origin)
 
     def coded(self, numbers: Floats) -> Numbers:
         """Return numbers as values of the column."""
+        if self.coded_names:
+            return np.rint(numbers).astype(np.int64)
         if not self.column.whole:
             return numbers
         return np.rint((numbers - float(self.column.origin)) / self.column.step).astype(np.int64)
@@ -93,6 +102,9 @@ class RuledColumn:
 
 def released_cells(column: Column, original: Cells, codes: Numbers, observed: Flags) -> Cells:
     """Return values of a column as rules see them."""
+    if original.values.dtype.kind == "O":
+        names = np.array([str(name) for name in getattr(column, "names", ())], dtype=object)
+        return Cells(names[codes.astype(np.int64)], observed)
     if not column.whole:
         return Cells(codes, observed, original.decimals)
     numbers = codes * column.step + column.origin
@@ -204,7 +216,7 @@ class Tuples:
 
     def _cells(self, j: int, codes: Floats, there: Flags, exact: bool) -> Cells:
         column = self.columns[j]
-        values = codes[:, j].astype(np.int64) if column.column.whole else codes[:, j]
+        values = codes[:, j] if column.column.values.dtype.kind == "f" else codes[:, j].astype(np.int64)
         found = column.as_cells(values, there[:, j])
         return found._replace(decimals=None) if exact else found
 
