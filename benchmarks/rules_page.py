@@ -236,8 +236,8 @@ def _million(rows: list[Row]) -> str:
         "columns; MDAV with k = 3 in blocks of the spread tree; with rules and without in turn.\n\n"
         + table(("turn", "rules", "CPU seconds", "wall seconds", "information loss, %", "violations"), lines)
         + f"\n\nWith five rules it takes {min(ratios):.2f} to {max(ratios):.2f} times the CPU seconds. The quickest "
-        f"turn with rules takes {quickest:.2f} times the wall time of the quickest without; wall times vary with what else "
-        f"the machine did, whose load was {min(load):.1f} to {max(load):.1f}."
+        f"turn with rules takes {quickest:.2f} times the wall time of the quickest without; wall times vary with what "
+        f"else the machine did, whose load was {min(load):.1f} to {max(load):.1f}."
     )
 
 

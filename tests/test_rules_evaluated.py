@@ -297,6 +297,20 @@ def test_texts_and_dates():
 
 
 @pytest.mark.parametrize(
+    "text", ["E > 3", "A <= E", "E + A = 2", "E = 'x'", "E in {a, b}", "E from original", "sum(E) = 1"]
+)
+@pytest.mark.parametrize("kind", [object, float])
+def test_a_column_without_values_is_of_any_kind(text, kind):
+    columns = {
+        "A": cells([1.0]),
+        "E": Cells(np.array([""], dtype=kind) if kind is object else np.zeros(1), np.zeros(1, dtype=bool)),
+    }
+    verdict = evaluate(parse_condition(text), columns)
+    assert not verdict.holds.any()
+    assert not verdict.violated.any()
+
+
+@pytest.mark.parametrize(
     ("text", "told"),
     [
         ("S + 1 = 2", "'S' is a text where a number is needed"),

@@ -139,7 +139,8 @@ def _values(depth):
     inner = _values(depth - 1)
     return st.one_of(
         leaf,
-        st.builds(Arithmetic, st.sampled_from(["+", "-", "*", "/", "mod"]), inner, inner),
+        st.builds(Arithmetic, st.sampled_from(["+", "-", "*"]), inner, inner),
+        st.builds(Arithmetic, st.sampled_from(["/", "mod"]), inner, NAMES.map(Variable)),  # the parser computes 0 / 0
         inner.filter(lambda v: not isinstance(v, Number)).map(Negative),
         st.builds(Call, st.sampled_from(["abs", "round", "floor", "ceiling"]), inner.map(lambda v: (v,))),
         st.builds(

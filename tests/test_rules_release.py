@@ -182,6 +182,21 @@ def test_rules_can_be_kept_where_they_held(census):
         shoal.protect(census, 5, ["V9", "V10"], broken_rules="keep-where-held")
 
 
+@pytest.mark.parametrize(
+    ("rules", "told"),
+    [
+        (5, "rules: give a list of expressions"),
+        ([5], "rules.0: must be a text"),
+        (["V9 >= 0", "V9 >= 0"], "rule 'V9 >= 0' is there 2 times"),
+        (["V9 >=", "V9 <"], "2 mistakes"),
+        ("edits.doc.sch", "is not there"),
+    ],
+)
+def test_rules_that_are_none(census, rules, told):
+    with pytest.raises(ShoalError, match=told):
+        shoal.protect(census, 5, ["V9"], rules=rules)
+
+
 def test_a_rule_about_a_column_that_is_removed_is_refused(census):
     with pytest.raises(PlanError, match="column 'V1' is an identifier and not in the release"):
         shoal.protect(census, 5, ["V9"], identifiers="V1", rules=["V1 <= V1"])

@@ -119,8 +119,9 @@ def check_fit(rules: Sequence[Rule], table: RuleTable, removed: Sequence[str] = 
 
 
 def _first(cells: Cells) -> Cells:
-    """Return a column of its first value, which is enough to see whether a rule can be evaluated."""
-    return Cells(cells.values[:1], cells.observed[:1], cells.decimals)
+    """Return a column of its first observed value, which is enough to see whether a rule can be evaluated."""
+    at = slice(first := int(np.argmax(cells.observed)), first + 1)
+    return Cells(cells.values[at], cells.observed[at], cells.decimals)
 
 
 def _document_mistakes(rule: Rule, named: Path | None) -> list[str]:

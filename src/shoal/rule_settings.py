@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from shoal.errors import PlanError
+
 SCHEMATRON = (".sch", ".xml")
 EXPRESSIONS = (".rules", ".txt")
 PLANS = (".yaml", ".yml")
@@ -22,6 +24,8 @@ def rules_or_file(settings: Any) -> Any:
     if not isinstance(settings, Mapping) or settings.get("rules") is None:
         return settings
     given = settings["rules"]
+    if not isinstance(given, str | Path | Mapping | list | tuple):
+        raise PlanError("rules: give a list of expressions, names with expressions, or the name of a file of rules")
     rest = {name: value for name, value in settings.items() if name != "rules"}
     return {**rest, "rules_file": str(given)} if is_file(given) else {**rest, "rules": as_expressions(given)}
 

@@ -188,7 +188,7 @@ class _Evaluation:
     def comparison(self, node: Comparison) -> Verdict:
         left, right = self.alike(self.value(node.left), self.value(node.right))
         there = left.observed & right.observed
-        if left.kind != "number":
+        if left.kind in ("text", "date"):
             holds = _compare(node.operator, left.values, right.values, there)
             return Verdict(holds, there & ~holds)
         a, b = left.values.astype(np.float64), right.values.astype(np.float64)
@@ -220,7 +220,7 @@ class _Evaluation:
         found = np.zeros(self.length, dtype=bool)
         for value in values:
             left, right = self.alike(operand, self.value(value))
-            if left.kind == "number":
+            if left.kind not in ("text", "date"):
                 found |= _equal(
                     left.values.astype(np.float64), right.values.astype(np.float64), self.tolerance(left, right, False)
                 )
@@ -253,6 +253,8 @@ class _Evaluation:
                 return self.constant("text", value, node)
             case Variable(name):
                 cells = self.columns[name]
+                if not cells.observed.any():  # a column without values is of any kind
+                    return _Result("nothing", np.zeros(self.length), cells.observed)
                 kind = {"O": "text", "M": "date"}.get(cells.values.dtype.kind, "number")
                 return _Result(kind, cells.values, cells.observed, decimals=cells.decimals)
             case Negative(operand):
@@ -280,6 +282,8 @@ class _Evaluation:
 
     def number(self, node: Value) -> _Result:
         result = self.value(node)
+        if result.kind == "nothing":
+            return replace(result, kind="number")
         if result.kind != "number":
             what = f"'{node.name}' is a {result.kind}" if isinstance(node, Variable) else f"a {result.kind} is"
             raise DataError(f"{what} where a number is needed")
@@ -289,6 +293,10 @@ class _Evaluation:
         """Return two values of one kind: a constant is read as what it is compared with."""
         if left.kind == right.kind:
             return left, right
+        if "nothing" in (left.kind, right.kind):
+            none = np.zeros(self.length, dtype=bool)
+            nothing = _Result("number", np.zeros(self.length), none)
+            return nothing, nothing
         if left.constant is not None:
             converted, other = self.alike(right, left)
             return other, converted

@@ -83,9 +83,9 @@ def _comparison(operator: ComparisonOperator, left: Value, right: Value) -> Cond
 def _either(parts: tuple[Condition, ...]) -> Condition:
     """Join alternatives; those at the beginning that are negated are the condition for the others."""
     negated = 0
-    while negated < len(parts) and isinstance(parts[negated], Not):
+    while negated < len(parts) - 1 and isinstance(parts[negated], Not):
         negated += 1
-    if 0 < negated < len(parts):
+    if negated:
         antecedents = [part.operand for part in parts[:negated] if isinstance(part, Not)]
         return Implies(_all(map(simplified, antecedents)), _joined(map(simplified, parts[negated:])))
     return _joined(map(simplified, parts))
@@ -97,7 +97,7 @@ def _joined(parts: Iterable[Condition]) -> Condition:
         flat += part.parts if isinstance(part, Or) else (part,)
     if len(flat) == 1:
         return flat[0]
-    if isinstance(flat[0], Not) and not all(isinstance(part, Not) for part in flat):
+    if isinstance(flat[0], Not):
         return _either(tuple(flat))
     return Or(tuple(flat))
 
