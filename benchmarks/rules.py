@@ -11,6 +11,7 @@ Scenarios on Census with V14, V15 and V16, 16 columns, MDAV:
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -182,9 +183,10 @@ def _million(recorder: Recorder, n: int, times: int) -> None:
             with stopwatch() as seconds:
                 summary = shoal.protect(table, 3, table.columns, rules=rules, **asked).summary
             after = sum(rule.violations_after for rule in summary.rules)
+            load = round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
             recorder.add(
                 part="million", records=n, columns=table.width, turn=turn, rules=len(summary.rules), violations=after,
-                loss=summary.information_loss, **seconds,
+                loss=summary.information_loss, load=load, **seconds,
             )  # fmt: skip
 
 

@@ -104,7 +104,8 @@ def prepare_rules(rules: Sequence[Rule], declared: Declared, table: Table) -> Ed
         for rule in found
     }
     whole = [name for name, one in cells.items() if one.decimals == 0]
-    mistakes = conflicts(found, [[c.name for c in part] for part in sets], list(cells), whole, held)
+    by_column = declared.method.name if declared.method.by_column else ""
+    mistakes = conflicts(found, [[c.name for c in part] for part in sets], list(cells), whole, held, by_column)
     if mistakes:
         raise PlanError(mistakes)
     return Editing(found, cells, held, _aggregators(found, plan, sets, cells))

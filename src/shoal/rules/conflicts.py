@@ -25,6 +25,7 @@ def conflicts(
     columns: Sequence[str],
     whole: Collection[str],
     held: Mapping[str, Flags],
+    by_column: str = "",
 ) -> list[str]:
     """Say which rules cannot be kept with these sets of quasi-identifiers.
 
@@ -40,6 +41,8 @@ def conflicts(
         Columns of whole numbers.
     held : dict of bool (n,)
         Records that do not break each rule, by name: rules that one record satisfies do not contradict each other.
+    by_column : str
+        Name of the method where it groups columns one by one.
 
     Examples
     --------
@@ -49,16 +52,25 @@ def conflicts(
     >>> conflicts(rules, [["A", "B"]], ["A", "B"], [], {rule.name: np.zeros(1, bool) for rule in rules})
     ["rules 'low', 'high' and 'B > 3' contradict each other: no record can satisfy them all; leave one out or relax it"]
     """
-    return contradictions(rules, columns, whole, held) + _tied_across_sets(rules, sets) + _tied_to_kept(rules, sets)
+    return (
+        contradictions(rules, columns, whole, held)
+        + _tied_across_sets(rules, sets, by_column)
+        + _tied_to_kept(rules, sets)
+    )
 
 
-def _tied_across_sets(rules: Sequence[Classified], sets: Sequence[Sequence[str]]) -> list[str]:
+def _tied_across_sets(rules: Sequence[Classified], sets: Sequence[Sequence[str]], by_column: str) -> list[str]:
     """Say which rules tie columns that are microaggregated separately."""
     home = {name: i for i, names in enumerate(sets) for name in names}
     mistakes = []
     for rule in rules:
         tied = [name for name in rule.variables if name in home]
-        if len({home[name] for name in tied}) > 1:
+        if len({home[name] for name in tied}) > 1 and by_column:
+            mistakes.append(
+                f"rule '{rule.name}' ties {_listed(tied)}, and method '{by_column}' groups each column by itself, so "
+                "that no common value could keep it; choose another method, or leave the rule out"
+            )
+        elif len({home[name] for name in tied}) > 1:
             mistakes.append(
                 f"rule '{rule.name}' ties {_listed(tied)}, which are in different sets of quasi-identifiers, so that "
                 "no common value of their groups could keep it; put them into one set, or leave the rule out"

@@ -20,7 +20,7 @@ from shoal.encode import Column
 from shoal.kernels.representatives import Grouping
 from shoal.rules.classify import Classified, Equation, Part, When
 from shoal.rules.evaluate import Cells, Verdict, evaluate, evaluate_value
-from shoal.rules.expression import And, Condition, variables_of
+from shoal.rules.expression import And, Comparison, Condition, variables_of, walk
 
 _LARGEST = 2.0**53  # up to here a float tells whole numbers apart
 
@@ -162,11 +162,15 @@ class Tuples:
         self.binds = np.column_stack([self.any_record(mask) for mask in self.held])
         self.parts = bound_parts(rules)
         bare = {name: cells._replace(decimals=None) for name, cells in self.original.items()}
-        self.exact = [
-            rule.rule.condition is not None
-            and not bool((evaluate(rule.rule.condition, bare).violated & held_before).any())
-            for rule, held_before in zip(rules, self.held, strict=True)
-        ]
+        self.exact = [self._exact(rule, bare, before) for rule, before in zip(rules, self.held, strict=True)]
+
+    @staticmethod
+    def _exact(rule: Classified, bare: Mapping[str, Cells], before: Flags) -> bool:
+        """Whether a rule held to the last digit wherever it held."""
+        condition = rule.rule.condition
+        if condition is None or not equates(condition):
+            return True
+        return not bool((evaluate(condition, bare).violated & before).any())
 
     def any_record(self, flags: Flags) -> Flags:
         """Whether any record of each group has a flag."""
@@ -267,6 +271,16 @@ class Tuples:
                 if name in self.place:
                     found[:, p] &= there[:, self.place[name]]
         return found
+
+
+def equates(condition: Condition) -> bool:
+    """Whether a condition has an equation of results, for which precision matters.
+
+    >>> from shoal.rules.grammar import parse_condition
+    >>> equates(parse_condition("T = A + B")), equates(parse_condition("A <= B"))
+    (True, False)
+    """
+    return any(isinstance(node, Comparison) and node.operator in ("=", "!=") for node in walk(condition))
 
 
 def names_of(part: Part) -> tuple[str, ...]:
