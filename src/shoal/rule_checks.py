@@ -25,7 +25,7 @@ from shoal.files.text import written
 from shoal.rules.engine import check_engine, engine_violations
 from shoal.rules.evaluate import Cells, Verdict, evaluate
 from shoal.rules.rule import Rule
-from shoal.rules.sources import column_mistakes, needs_original
+from shoal.rules.sources import missing_columns, needs_original
 from shoal.tables import Table
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def written_decimals(cells: Cells) -> int | None:
 
 def check_fit(rules: Sequence[Rule], table: RuleTable, removed: Sequence[str] = (), named: Path | None = None) -> None:
     """Refuse rules that do not fit a table: unknown columns, texts where numbers are needed, other documents."""
-    mistakes = column_mistakes(rules, table.table.names, removed)
+    mistakes = missing_columns(rules, table.table.names, removed)
     if mistakes:
         raise PlanError(mistakes)
     for rule in rules:
