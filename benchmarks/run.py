@@ -22,6 +22,7 @@ BENCHMARKS = (
     "sweep",
     "report",
     "rules",
+    "rows",
 )
 
 

@@ -197,6 +197,15 @@ def test_rules_that_are_none(census, rules, told):
         shoal.protect(census, 5, ["V9"], rules=rules)
 
 
+def test_mistakes_in_rules_are_told_with_all_others(census):
+    with pytest.raises(PlanError) as caught:
+        shoal.protect(census, 1, ["V9", "nothing"], method="mdva", rules=["V9 ==", "V99 > 0"])
+    assert len(caught.value.mistakes) == 4
+    with pytest.raises(PlanError) as caught:
+        shoal.protect(census, 1, ["V9", "nothing"], method="mdva", rules=["V99 > 0", "V98 > V97"])
+    assert len(caught.value.mistakes) == 6
+
+
 def test_a_rule_about_a_column_that_is_removed_is_refused(census):
     with pytest.raises(PlanError, match="column 'V1' is an identifier and not in the release"):
         shoal.protect(census, 5, ["V9"], identifiers="V1", rules=["V1 <= V1"])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,12 +20,12 @@ from shoal.arrays import Flags, Ints
 from shoal.cells import read_cells
 from shoal.errors import DataError, PlanError
 from shoal.files import Source
-from shoal.files.rows import RowForm, opening, row_documents, row_elements, row_texts
+from shoal.files.rows import RowForm, can_be_element, opening, row_documents, row_elements, row_texts
 from shoal.files.text import written
 from shoal.rules.engine import check_engine, engine_violations
 from shoal.rules.evaluate import Cells, Verdict, evaluate
 from shoal.rules.rule import Rule
-from shoal.rules.sources import column_mistakes, needs_original
+from shoal.rules.sources import missing_columns, needs_original
 from shoal.tables import Table
 
 if TYPE_CHECKING:
@@ -59,8 +60,17 @@ class RuleTable:
         self.table = table
         self.source = source
         self.original = original or self
-        self.frame = table.to_polars()
         self._cells: dict[str, Cells] = {}
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The table as a polars frame."""
+        return self.table.to_polars()
+
+    @property
+    def writable(self) -> list[str]:
+        """Names of the columns that row-wise XML can hold."""
+        return [column.name for column in self.frame if can_be_element(column)]
 
     def cells(self, names: Sequence[str]) -> dict[str, Cells]:
         """Return columns as rules see them; floats have the decimals that all of their values have."""
@@ -102,7 +112,7 @@ def written_decimals(cells: Cells) -> int | None:
 
 def check_fit(rules: Sequence[Rule], table: RuleTable, removed: Sequence[str] = (), named: Path | None = None) -> None:
     """Refuse rules that do not fit a table: unknown columns, texts where numbers are needed, other documents."""
-    mistakes = column_mistakes(rules, table.table.names, removed)
+    mistakes = missing_columns(rules, table.table.names, removed)
     if mistakes:
         raise PlanError(mistakes)
     for rule in rules:
@@ -185,10 +195,10 @@ def engine_failures(rules: Sequence[Rule], table: RuleTable, rows: Ints | None =
     translated = [rule for rule in rules if rule.condition is not None]
     for part, names in (
         (translated, list(dict.fromkeys(name for rule in translated for name in rule.variables))),
-        ([rule for rule in rules if rule.condition is None], table.frame.columns),
+        ([rule for rule in rules if rule.condition is None], None),
     ):
         if part:
-            found.update(_run(part, table, names, rows))
+            found.update(_run(part, table, table.writable if names is None else names, rows))
     return found
 
 
@@ -214,10 +224,9 @@ def _domain(rules: Sequence[Rule], table: RuleTable, form: RowForm) -> str:
     import polars as pl
 
     asked = [rule for rule in rules if needs_original(rule)]
-    names = table.original.frame.columns if any(rule.condition is None for rule in asked) else None
-    named = dict.fromkeys(name for rule in asked for name in rule.variables)
+    named = list(dict.fromkeys(name for rule in asked for name in rule.variables))
     columns = []
-    for name in names if names is not None else named:
+    for name in table.original.writable if any(rule.condition is None for rule in asked) else named:
         column = table.original.frame[name]
         texts = [written(column, None if column.dtype.is_numeric() else form.date_formats.get(name))]
         source = table.original.source

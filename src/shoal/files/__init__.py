@@ -1,4 +1,4 @@
-"""Files in and out: CSV, Parquet, Arrow IPC; row-wise XML, and SPSS, Stata and SAS, with an extra each.
+"""Files in and out: CSV, row-wise XML, Parquet, Arrow IPC, and SPSS, Stata and SAS with an extra.
 
 A file is read into a polars frame of typed columns. Formats in which reading loses something, such as ``1.50``
 or ``007`` in CSV and the codes of user-defined missing values in SPSS, keep the cells as they were beside it,

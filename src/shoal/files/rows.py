@@ -247,7 +247,7 @@ def row_texts(frame: pl.DataFrame, form: RowForm, kept: dict[str, pl.Series]) ->
     """Return the values of a table as the texts that are written, null where there is no element."""
     import polars as pl
 
-    bad = [name for name in frame.columns if not _NAME.fullmatch(name) or name.lower().startswith("xml")]
+    bad = [name for name in frame.columns if not _is_name(name)]
     if bad:
         listed = ", ".join(f"'{printable(name)}'" for name in bad)
         raise FileError(f"these column names cannot be the names of XML elements: {listed}; rename them")
@@ -262,6 +262,22 @@ def row_texts(frame: pl.DataFrame, form: RowForm, kept: dict[str, pl.Series]) ->
             raise FileError(f"column '{column.name}' has control characters, which XML cannot hold")
         columns.append(texts)
     return pl.DataFrame(columns)
+
+
+def _is_name(name: str) -> bool:
+    return _NAME.fullmatch(name) is not None and not name.lower().startswith("xml")
+
+
+def can_be_element(column: pl.Series) -> bool:
+    """Whether XML can hold a column, by its name and its type.
+
+    >>> import polars as pl
+    >>> can_be_element(pl.Series("a", [1])), can_be_element(pl.Series("a b", [1]))
+    (True, False)
+    """
+    import polars as pl
+
+    return _is_name(column.name) and not column.dtype.is_nested() and column.dtype not in (pl.Binary, pl.Object)
 
 
 def row_elements(texts: pl.DataFrame, record: str) -> list[str]:

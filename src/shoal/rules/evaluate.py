@@ -218,6 +218,10 @@ class _Evaluation:
 
     def member(self, operand: _Result, values: tuple[Number | Text, ...]) -> Verdict:
         found = np.zeros(self.length, dtype=bool)
+        if operand.kind == "text":
+            known = {str(value.value) for value in values}
+            found = np.fromiter((text in known for text in operand.values.tolist()), bool, self.length)
+            values = ()
         for value in values:
             left, right = self.alike(operand, self.value(value))
             if left.kind not in ("text", "date"):

@@ -26,6 +26,7 @@ backquotes. What is in parentheses is a condition or a sum, as its place demands
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from typing import NoReturn
 
 from shoal.errors import PlanError, did_you_mean
@@ -57,6 +58,7 @@ from shoal.rules.tokens import Pointed, Token, as_number, pointing, tokens_of, w
 
 _COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
 _DEEPEST = 100  # nesting: deeper than anyone writes, and far from Python's own limit
+_LONGEST = 200  # terms of a sum or product, which are nested too
 
 
 def parse_rule(text: str, place: str = "", line: int = 1) -> Rule:
@@ -334,7 +336,12 @@ class _Parser:
     def operations(self, operators: tuple[str, ...], part: Callable[[], Expression]) -> Expression:
         start = self.token
         found: Expression = part()
-        while operator := self.take(*operators):
+        for number in count():
+            operator = self.take(*operators)
+            if operator is None:
+                break
+            if number == _LONGEST:
+                self.fail("there are too many terms; use sum(A, B, ...)", self.tokens[self.at - 1])
             left = self.as_value(found, start)
             second = self.token
             right = self.as_value(part(), second)

@@ -6,6 +6,7 @@ applied: every pattern is active. What refers to other files or to XSLT is refus
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from shoal.rules.xpath import documents_of, for_engine, mistakes_of, names_of, p
 from shoal.xml_input import parse_xml
 
 NAMESPACES = ("http://purl.oclc.org/dsdl/schematron", "http://www.ascc.net/xml/schematron", "")
+_PREFIX = re.compile(r"[^\W\d][\w.-]*")
 _SCHEMA = "http://www.w3.org/2001/XMLSchema"
 _REFUSED = {
     "include": "other files are not read; put the rules into one file",
@@ -67,9 +69,13 @@ def read_schematron(path: Path) -> list[Rule]:
             f"{NAMESPACES[1]}"
         )
     prefixes = {"xs": _SCHEMA}
-    for declaration in root.iter(_tag(namespace, "ns")):
-        prefixes[declaration.get("prefix", "")] = declaration.get("uri", "")
     state = _Reading(path, namespace, prefixes)
+    for declaration in root.iter(_tag(namespace, "ns")):
+        prefix, uri = declaration.get("prefix") or "", declaration.get("uri") or ""
+        if _PREFIX.fullmatch(prefix) and uri:
+            prefixes[prefix] = uri
+        else:
+            state.refuse(declaration, "<ns> needs a prefix, which is a name, and a uri")
     _check_elements(root, state)
     lets = _lets(root, {}, state)
     patterns = [root] if name == "pattern" else root.findall(_tag(namespace, "pattern"))
@@ -190,8 +196,14 @@ def _context(rule: Any, state: _Reading) -> _Context | None:
     if not name:
         state.refuse(rule, f"context '{printable(text)}': name the element that is a record or a value in it")
         return None
-    for predicate in predicates:
-        state.mistakes += mistakes_of(predicate, frozenset(), state.place(rule))
+    wrong = mistakes_of(token, frozenset(), state.place(rule), rooted=True)
+    if documents_of(token):
+        wrong.append(f"{state.place(rule)}: a context has no document() in it")
+    if any(predicate.symbol in ("(integer)", "(decimal)", "(float)") for predicate in predicates):
+        wrong.append(f"{state.place(rule)}: a rule is about all records, not about one by its position")
+    if wrong:
+        state.mistakes += wrong
+        return None
     return _Context(text, name, tuple(predicates))
 
 
@@ -207,7 +219,11 @@ def _read_test(
     if not text:
         state.refuse(test, f"<{'report' if report else 'assert'}> needs a test")
         return None
-    token = _parsed(text, test, lets, state)
+    try:
+        token = _parsed(text, test, lets, state)
+    except RecursionError:
+        state.refuse(test, "the test is too long; use sum((A, B, ...)), or several rules")
+        return None
     for shown in test.iter(_tag(state.namespace, "value-of")):
         if not shown.get("select"):
             state.refuse(shown, "<value-of> needs a select")
@@ -264,6 +280,8 @@ def _condition(
             when.append(Not(And(matched)))
     except NoTranslationError:
         return None
+    except RecursionError:
+        raise PlanError("a test is too long; use sum((A, B, ...)), or several rules") from None
     held: Condition = Not(condition) if report else condition
     if when:
         held = Implies(when[0] if len(when) == 1 else And(tuple(when)), held)

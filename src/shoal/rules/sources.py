@@ -79,7 +79,7 @@ def as_rules(expressions: Sequence[str], file: str | Path | None = None) -> list
     return rules
 
 
-def column_mistakes(rules: Iterable[Rule], names: Sequence[str], removed: Sequence[str] = ()) -> list[str]:
+def missing_columns(rules: Iterable[Rule], names: Sequence[str], removed: Sequence[str] = ()) -> list[str]:
     """Say which rules need a column that is not in the table, or that is not in the release."""
     mistakes = []
     for rule in rules:

@@ -65,10 +65,10 @@ def parse_xpath(text: str, namespaces: Mapping[str, str], place: str) -> Any:
         raise PlanError(f"{place}: the XPath is nested too deep") from None
 
 
-def mistakes_of(token: Any, known: frozenset[str], place: str) -> list[str]:
+def mistakes_of(token: Any, known: frozenset[str], place: str, rooted: bool = False) -> list[str]:
     """Say what an expression does that a rule may not: unknown variables, other records, other files.
 
-    ``known`` are the names of the ``let`` variables that it may use.
+    ``known`` are the names of the ``let`` variables that it may use. A context may be ``rooted``, a path from the root.
     """
     bound = set(known)
     for part in token.iter():
@@ -82,7 +82,7 @@ def mistakes_of(token: Any, known: frozenset[str], place: str) -> list[str]:
             mistakes.append(f"{place}: '{part.symbol}()' looks outside the record, which a rule may not")
         elif part.symbol in _AWAY and part.label == "axis":
             mistakes.append(f"{place}: '{part.symbol}::' looks outside the record, which a rule may not")
-        elif part.symbol in ("/", "//") and len(part) == 1:
+        elif part.symbol in ("/", "//") and len(part) == 1 and not rooted:
             mistakes.append(f"{place}: a path from the root ('{part.symbol}...') looks at other records")
         elif part.symbol == "document" and not (len(part) == 1 and part[0].symbol == "(string)"):
             mistakes.append(f"{place}: write document('...') with the name of the original data in quotes")
