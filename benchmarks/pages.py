@@ -20,6 +20,7 @@ from optimal_page import optimal
 from pictures import BLUE, BLUES, INK, RED, save
 from record import load
 from report_page import report
+from rules_page import rules
 from scale_page import scale
 from sweep_page import sweep
 
@@ -63,6 +64,7 @@ PAGES: dict[str, Callable[[], None]] = {
     "measures": measures,
     "sweep": sweep,
     "report": report,
+    "rules": rules,
 }
 
 _PUBLISHED_INTRODUCTION = """# Published results

@@ -21,6 +21,8 @@ BENCHMARKS = (
     "measures",
     "sweep",
     "report",
+    "rules",
+    "rows",
 )
 
 

@@ -96,11 +96,16 @@ def test_every_measure_is_defined():
     assert set(shoal.MEASURES) <= in_words
 
 
-@pytest.mark.parametrize("command", ["protect", "inspect", "measure", "report", "sweep", "methods"])
+@pytest.mark.parametrize(
+    "command", ["protect", "inspect", "measure", "report", "sweep", "methods", "rules check", "rules convert"]
+)
 def test_every_flag_is_documented(command):
     text = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
     section = text.partition(f"\n## shoal {command}\n")[2].partition("\n## ")[0]
-    for parameter in typer.main.get_command(shoal.cli.app).commands[command].params:
+    found = typer.main.get_command(shoal.cli.app)
+    for word in command.split():
+        found = found.commands[word]
+    for parameter in found.params:
         for flag in (*parameter.opts, *parameter.secondary_opts):
             if flag.startswith("-") and flag != "--help":
                 assert re.search(rf"(?<![\w-]){flag}(?![\w-])", section), flag

@@ -11,13 +11,17 @@ import shoal
 
 PACKAGE = Path(shoal.__file__).parent
 LAYERS = [
-    {"arrays", "errors", "schema", "plan"},
+    {"arrays", "errors", "schema", "plan", "rule_settings", "xml_input"},
     {"kernels"},
-    {"encode", "aggregate", "partition", "blocking", "measures", "check"},
+    {"encode", "aggregate", "partition", "blocking", "measures", "check", "rules"},
     {"worker"},
-    {"files", "tables", "engines", "examples", "inspection"},
+    {"files", "tables", "engines", "examples", "inspection", "cells"},
     {
         "declare",
+        "editing",
+        "rule_checks",
+        "rule_guard",
+        "rule_reports",
         "progress",
         "summary",
         "release",
@@ -34,16 +38,17 @@ LAYERS = [
     {"cli", "__init__", "__main__"},
 ]
 THIRD_PARTY = {
-    0: {"numpy", "pydantic", "yaml"},
+    0: {"numpy", "pydantic", "yaml", "lxml"},
     1: {"numpy", "numba"},
-    2: {"numpy", "scipy"},
+    2: {"numpy", "scipy", "elementpath", "lxml", "saxonche"},
     3: {"numpy"},
-    4: {"numpy", "narwhals", "polars", "pandas", "pyarrow", "pyreadstat", "yaml"},
+    4: {"numpy", "narwhals", "polars", "pandas", "pyarrow", "pyreadstat", "yaml", "lxml"},
     5: {"numpy", "rich", "narwhals", "polars", "altair", "threadpoolctl"},
     6: {"altair", "jinja2", "markupsafe", "vl_convert"},
     7: {"typer", "rich"},
 }
 _LATE = {"polars", "pandas", "pyarrow", "pyreadstat", "rich", "altair", "jinja2", "markupsafe", "vl_convert"}
+_LATE |= {"elementpath", "lxml", "saxonche"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 

@@ -10,6 +10,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from shoal.errors import FileError, PlanError, did_you_mean
+from shoal.rule_settings import rules_or_file
 from shoal.schema import Role
 
 EVERY_COLUMN = "*"  # key of `aggregators` that stands for all columns without an entry of their own
@@ -118,6 +119,11 @@ class Plan(_Settings):
         How to cut a large table into blocks; None partitions all records together.
     reading : Reading
         How to read a text file.
+    rules, rules_file
+        Edit rules that the release keeps: expressions, and the name of a file of expressions or Schematron. Given as
+        ``rules`` either way.
+    broken_rules : {"refuse", "keep-where-held"}
+        What to do where the table breaks a rule already: refuse, or keep it in the records in which it holds.
     seed : int
         For methods that draw random numbers; recorded in any case.
 
@@ -144,7 +150,15 @@ class Plan(_Settings):
     scaling: Literal["z-score", "range", "robust", "none"] = "z-score"
     blocking: Blocking | None = None
     reading: Reading = Reading()
+    rules: tuple[str, ...] = ()
+    rules_file: str | None = None
+    broken_rules: Literal["refuse", "keep-where-held"] = "refuse"
     seed: int = Field(default=0, ge=0)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rules_or_file(cls, settings: Any) -> Any:
+        return rules_or_file(settings)
 
     @field_validator("quasi_identifiers", mode="before")
     @classmethod
@@ -179,6 +193,8 @@ class Plan(_Settings):
         mistakes += _blocking_mistakes(self)
         if self.small_strata == "merge" and not self.strata:
             mistakes.append("small_strata: has no effect without strata")
+        if self.broken_rules != "refuse" and not self.rules and not self.rules_file:
+            mistakes.append("broken_rules: has no effect without rules")
         if mistakes:
             raise PlanError(mistakes)
         return self

@@ -16,6 +16,7 @@ from shoal.cli.options import (
     AllNumeric,
     BlockColumns,
     BlockSize,
+    BrokenRules,
     Cut,
     Delimiter,
     Drop,
@@ -29,6 +30,7 @@ from shoal.cli.options import (
     Quasi,
     Refine,
     Repair,
+    Rules,
     Scaling,
     Seed,
     SmallStrata,
@@ -42,7 +44,7 @@ from shoal.cli.options import (
     sets,
 )
 from shoal.cli.shell import err, out, printed_or_told, told_errors
-from shoal.cli.tables import summary_table
+from shoal.cli.tables import rules_table, summary_table
 
 
 def protect(
@@ -76,6 +78,8 @@ def protect(
     block_size: BlockSize = None,
     block_columns: BlockColumns = None,
     repair: Repair = False,
+    rules: Rules = None,
+    broken_rules: BrokenRules = None,
     report: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the internal report to this .html file, too.")
     ] = None,
@@ -106,6 +110,8 @@ def protect(
             scaling=scaling,
             blocking=blocks(blocking, block_size, block_columns, repair),
             reading=reading_of(delimiter, encoding, missing, no_header),
+            rules=rules,
+            broken_rules=broken_rules,
             seed=seed,
             plan=plan,
             all_numeric=all_numeric,
@@ -120,6 +126,8 @@ def protect(
                 typer.echo(json.dumps(release.summary.to_dict()))
             else:
                 out.print(summary_table(release.summary))
+                if release.summary.rules:
+                    out.print(rules_table(release.summary))
             sys.stdout.flush()
 
 
