@@ -345,3 +345,16 @@ def test_a_sweep_keeps_the_rules_of_its_plan():
     kept, ignored = ([r.information_loss for r in one.results] for one in (found, plain))
     assert kept != ignored
     assert kept == pytest.approx(ignored, abs=0.5)
+
+
+def test_what_asks_for_missing_values_is_checked_and_not_guaranteed():
+    table = whole_table(40)
+    rules = protect(table, ["count(A, B) = 2", "A is not missing", "A >= 0"]).summary.rules
+    assert [rule.guaranteed for rule in rules] == [False, False, True]
+    assert all("checked, not guaranteed" in rule.kept_by for rule in rules[:2])
+    holes = table.with_columns(
+        A=pl.when(pl.int_range(40) < 2).then(None).otherwise(pl.col("A")), N=pl.int_range(40) < 2
+    )
+    spoilt = holes.with_columns(pl.col("N").cast(pl.Int64)).filter(pl.int_range(pl.len()) < 3)
+    with pytest.raises(shoal.DataError, match="checked and not guaranteed"):
+        protect(spoilt, ["if N = 0 then A is not missing"], 3, quasi_identifiers=["A", "B"], confidential="N")
