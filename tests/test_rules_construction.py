@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -13,8 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
+from typer.testing import CliRunner
 
 import shoal
+from shoal.cli import app
 from shoal.rules.classify import Equation, classify
 from shoal.rules.deriving import derive
 from shoal.rules.grammar import parse_rule
@@ -358,3 +361,24 @@ def test_what_asks_for_missing_values_is_checked_and_not_guaranteed():
     spoilt = holes.with_columns(pl.col("N").cast(pl.Int64)).filter(pl.int_range(pl.len()) < 3)
     with pytest.raises(shoal.DataError, match="checked and not guaranteed"):
         protect(spoilt, ["if N = 0 then A is not missing"], 3, quasi_identifiers=["A", "B"], confidential="N")
+
+
+def test_the_report_and_the_command_line_say_how_each_rule_was_kept(tmp_path):
+    table = whole_table().with_columns(T=pl.col("A") + pl.col("B"))
+    release = protect(table, {"sums": "T = A + B", "town": "C from original"})
+    inside = release.report(tmp_path / "inside.html").read_text(encoding="utf-8")
+    assert "How each rule was kept and what it cost" in inside
+    assert release.summary.rules[0].kept_by in inside
+    outside = release.report(tmp_path / "outside.html", edition="external").read_text(encoding="utf-8")
+    assert "Edit rules" in outside
+    assert release.summary.rules[0].kept_by not in outside
+    plain = protect(table, None).report(tmp_path / "plain.html").read_text(encoding="utf-8")
+    assert "Edit rules" not in plain
+    table.write_csv(tmp_path / "in.csv")
+    (tmp_path / "sums.rules").write_text("sums: T = A + B\n", encoding="utf-8")
+    command = [str(tmp_path / "in.csv"), "-o", str(tmp_path / "out.csv"), "-k", "3", "--all-numeric"]
+    asked = ["protect", *command, "--method", "mdav", "--rules", str(tmp_path / "sums.rules"), "--json"]
+    result = CliRunner().invoke(app, asked)
+    (rule,) = json.loads(result.stdout)["rules"]
+    assert rule["name"] == "sums"
+    assert set(rule) >= {"name", "kind", "kept_by", "violations_before", "violations_after", "guaranteed", "cost"}
