@@ -382,3 +382,24 @@ def test_the_report_and_the_command_line_say_how_each_rule_was_kept(tmp_path):
     (rule,) = json.loads(result.stdout)["rules"]
     assert rule["name"] == "sums"
     assert set(rule) >= {"name", "kind", "kept_by", "violations_before", "violations_after", "guaranteed", "cost"}
+
+
+def test_rules_over_categories_are_kept_by_a_value_or_a_record_of_the_group():
+    draw = np.random.default_rng(11)
+    work = draw.choice(["none", "farm", "city"], 90)
+    place = np.where(work == "farm", "country", draw.choice(["country", "town"], 90))
+    wage = np.where(work == "none", 0, draw.integers(100, 900, 90))
+    table = pl.DataFrame({"work": work, "place": place, "wage": wage})
+    rules = [
+        "work in {none, farm, city}",
+        "place from original",
+        "if work = 'farm' then place = 'country'",
+        "if work = 'none' then wage = 0",
+    ]
+    for method in ("semantic-optimal", "sa-mdav", "mondrian"):
+        release = shoal.protect(table, 7, ["work", "place", "wage"], method=method, rules=rules)
+        data = release.data
+        assert not data.filter((pl.col("work") == "farm") & (pl.col("place") != "country")).height
+        assert not data.filter((pl.col("work") == "none") & (pl.col("wage") != 0)).height
+        assert all(rule.guaranteed for rule in release.summary.rules)
+        assert data.group_by(data.columns).len()["len"].min() >= 7
