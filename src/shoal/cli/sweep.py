@@ -17,6 +17,7 @@ from shoal.cli.options import (
     AllNumeric,
     BlockColumns,
     BlockSize,
+    BrokenRules,
     Cut,
     Delimiter,
     Drop,
@@ -30,6 +31,7 @@ from shoal.cli.options import (
     Quasi,
     Refine,
     Repair,
+    Rules,
     Scaling,
     SmallStrata,
     Strata,
@@ -68,6 +70,8 @@ def sweep(
     block_size: BlockSize = None,
     block_columns: BlockColumns = None,
     repair: Repair = False,
+    rules: Rules = None,
+    broken_rules: BrokenRules = None,
     plan: PlanFile = None,
     known: Annotated[
         list[str] | None, typer.Option(help="Columns that an intruder knows: a,b; the quasi-identifiers by default.")
@@ -116,6 +120,8 @@ def sweep(
             scaling=scaling,
             blocking=blocks(blocking, block_size, block_columns, repair),
             reading=reading_of(delimiter, encoding, missing, no_header),
+            rules=rules,
+            broken_rules=broken_rules,
             seed=seed,
         )
         for note in found.notes:
