@@ -328,3 +328,20 @@ def test_small_whole_programs_find_the_nearest_numbers():
     allowed = [t for t in itertools.product(range(2), repeat=3) if t[0] + t[1] == 1 and sum(t) <= 2]
     assert found in allowed
     assert sum(abs(v - 0.5) for v in found) == min(sum(abs(v - 0.5) for v in t) for t in allowed)
+
+
+def test_numbers_of_64_bits_keep_their_rules():
+    draw = np.random.default_rng(10)
+    low = [2**63 + int(v) for v in draw.integers(0, 10**6, 40)]
+    table = pl.DataFrame({"A": low, "B": [v + 4096 for v in low]}, schema={"A": pl.UInt64, "B": pl.UInt64})
+    data = protect(table, ["A <= B", "B from original"]).data
+    assert (data["A"] <= data["B"]).all()
+
+
+def test_a_sweep_keeps_the_rules_of_its_plan():
+    table = whole_table().with_columns(T=pl.col("A") + pl.col("B"))
+    found = shoal.sweep(table, "3,5", ["mdav"], table.columns, rules=["T = A + B"])
+    plain = shoal.sweep(table, "3,5", ["mdav"], table.columns)
+    kept, ignored = ([r.information_loss for r in one.results] for one in (found, plain))
+    assert kept != ignored
+    assert kept == pytest.approx(ignored, abs=0.5)

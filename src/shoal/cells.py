@@ -8,6 +8,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.rules.evaluate import Cells
+from shoal.rules.tuples import text_of, whole_numbers
 from shoal.tables import Table
 
 
@@ -29,19 +30,15 @@ def _cells(table: Table, name: str) -> Cells:
         column = table.column(name)
         if not column.whole:
             return Cells(column.values, column.observed, decimals_of(table, name))
-        return Cells(column.values * column.step + column.origin, column.observed, 0)
+        return Cells(whole_numbers(column, column.values), column.observed, 0)
     values, observed = table.cells(name)
     if isinstance(dtype, nw.Date | nw.Datetime):
         unit = "D" if isinstance(dtype, nw.Date) else dtype.time_unit
         column = table.column(name)
-        ticks = (column.values * column.step + column.origin).astype(np.int64)
+        ticks = whole_numbers(column, column.values).astype(np.int64)
         return Cells(ticks.view(f"datetime64[{unit}]"), observed)
-    texts = np.array([_text(v) if o else "" for v, o in zip(values, observed.tolist(), strict=True)], dtype=object)
+    texts = np.array([text_of(v) if o else "" for v, o in zip(values, observed.tolist(), strict=True)], dtype=object)
     return Cells(texts, observed)
-
-
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def decimals_of(table: Table, name: str) -> int | None:

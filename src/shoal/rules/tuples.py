@@ -12,8 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.arrays import Flags, Floats, Ints, Numbers
 from shoal.encode import Column
@@ -103,14 +105,35 @@ class RuledColumn:
 def released_cells(column: Column, original: Cells, codes: Numbers, observed: Flags) -> Cells:
     """Return values of a column as rules see them."""
     if original.values.dtype.kind == "O":
-        names = np.array([str(name) for name in getattr(column, "names", ())], dtype=object)
+        names = np.array([text_of(name) for name in getattr(column, "names", ())], dtype=object)
         return Cells(names[codes.astype(np.int64)], observed)
     if not column.whole:
         return Cells(codes, observed, original.decimals)
-    numbers = codes * column.step + column.origin
+    numbers = whole_numbers(column, codes)
     if original.values.dtype.kind == "M":
         return Cells(numbers.astype(np.int64).view(original.values.dtype), observed)
     return Cells(numbers, observed, original.decimals)
+
+
+def whole_numbers(column: Column, codes: Numbers) -> NDArray[Any]:
+    """Return the whole numbers that values of a column stand for, exactly; unsigned where they need 64 bits.
+
+    >>> whole_numbers(Column("A", np.array([0, 1]), np.array([True, True]), 5), np.array([0, 1]))
+    array([5, 6])
+    """
+    above = codes.astype(np.int64) * column.step
+    if column.origin + int(column.values.max(initial=0)) * column.step < 2**63:
+        return above + column.origin
+    return above.view(np.uint64) + np.uint64(column.origin % 2**64)  # wraps as two's complement does
+
+
+def text_of(value: object) -> str:
+    """Return a category as rules see it.
+
+    >>> text_of(True), text_of("F")
+    ('true', 'F')
+    """
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @dataclass(frozen=True)
