@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import shoal
+from categories_page import categories
 from markdown import DOCS, ROOT, made_by, put_between_marks, table, write
 from measures_page import measures
 from methods_page import SETS, methods
@@ -63,6 +64,7 @@ PAGES: dict[str, Callable[[], None]] = {
     "scale": scale,
     "measures": measures,
     "sweep": sweep,
+    "categories": categories,
     "report": report,
     "rules": rules,
 }

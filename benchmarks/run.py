@@ -20,6 +20,7 @@ BENCHMARKS = (
     "cost",
     "measures",
     "sweep",
+    "categories",
     "report",
     "rules",
     "rows",

@@ -23,6 +23,55 @@ def information_loss(original, released):
     return 100 * ((x - y)[there] ** 2).sum() / (x[there] ** 2).sum()
 
 
+def above(tree, name):
+    """A name and all above it, from a dict of parents."""
+    path = [name]
+    while path[-1] in tree:
+        path.append(tree[path[-1]])
+    return path
+
+
+def wu_palmer(tree, a, b):
+    common = next(name for name in above(tree, a) if name in above(tree, b))
+    return 1 - 2 * len(above(tree, common)) / (len(above(tree, a)) + len(above(tree, b)))
+
+
+def meaning_lost(trees, original, released, nodes):
+    """SSE, SST and loss of records of categories, and (SSE, SST) by column; None stands for missing.
+
+    Of several centres that are equally near the first of ``nodes`` is taken.
+    """
+    centre = []
+    for j, tree in enumerate(trees):
+        seen = [row[j] for row in original if row[j] is not None]
+        sums = {node: sum(wu_palmer(tree, node, value) for value in seen) for node in nodes[j]}
+        centre.append(min(sums, key=lambda node: round(sums[node], 9)) if seen else None)
+    sse = sst = 0.0
+    columns = [[0.0, 0.0] for _ in trees]
+    for before, after in zip(original, released, strict=True):
+        moved = spread = 0.0
+        for j, tree in enumerate(trees):
+            if before[j] is not None:
+                became = after[j] if after[j] is not None else centre[j]
+                own, whole = wu_palmer(tree, before[j], became), wu_palmer(tree, before[j], centre[j])
+                columns[j][0] += own**2
+                columns[j][1] += whole**2
+                moved += own
+                spread += whole
+        sse += (moved / len(trees)) ** 2
+        sst += (spread / len(trees)) ** 2
+    by_column = [tuple(column) for column in columns]
+    return sse, sst, 100 * sse / sst if sst else 0.0, by_column
+
+
+def fate(tree, before, after):
+    if after is None:
+        return "suppressed"
+    if before == after:
+        return "kept"
+    return "generalised" if after in above(tree, before) else "replaced"
+
+
 def il1s(original, released):
     losses = []
     for before, after in zip(original.T, released.T, strict=True):

@@ -199,7 +199,7 @@ MISTAKES = {
     "k of 1": ("-k 1 -q age --drop name", "k: "),
     "a k above the number of records": ("-k 61 -q age --drop name", "fewer than k = 61"),
     "no columns": ("-k 3 --drop name", "quasi_identifiers: is missing"),
-    "text": ("-k 3 -q region --drop name", "column 'region' is text"),
+    "text": ("-k 3 -q region --drop name -m mdav", "column 'region' is text"),
     "an unknown method": ("-k 3 -q age --drop name -m mdva", "did you mean 'mdav'?"),
     "an unknown option": ("-k 3 -q age --drop name -m v-mdav -O gama=1", "did you mean 'gamma'?"),
     "an option without a value": ("-k 3 -q age --drop name -m v-mdav -O gamma", "-O gamma: write it as name=value"),
@@ -266,7 +266,7 @@ def test_an_interruption_ends_with_status_130_and_nothing_is_written(table, out,
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("shoal.pipeline.run_tasks", interrupted)
+    monkeypatch.setattr("shoal.aggregating.run_tasks", interrupted)
     result = run("protect", table, "-o", out, "-k", 3, "-q", "age", "--drop", "name")
     assert result.exit_code == 130
     assert "nothing was written" in result.stderr

@@ -97,7 +97,8 @@ def test_every_measure_is_defined():
 
 
 @pytest.mark.parametrize(
-    "command", ["protect", "inspect", "measure", "report", "sweep", "methods", "rules check", "rules convert"]
+    "command",
+    ["protect", "inspect", "measure", "report", "sweep", "methods", "hierarchy", "rules check", "rules convert"],
 )
 def test_every_flag_is_documented(command):
     text = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
@@ -105,7 +106,7 @@ def test_every_flag_is_documented(command):
     found = typer.main.get_command(shoal.cli.app)
     for word in command.split():
         found = found.commands[word]
-    for parameter in found.params:
+    for parameter in [p for one in getattr(found, "commands", {command: found}).values() for p in one.params]:
         for flag in (*parameter.opts, *parameter.secondary_opts):
             if flag.startswith("-") and flag != "--help":
                 assert re.search(rf"(?<![\w-]){flag}(?![\w-])", section), flag

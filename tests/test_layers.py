@@ -11,28 +11,55 @@ import shoal
 
 PACKAGE = Path(shoal.__file__).parent
 LAYERS = [
-    {"arrays", "errors", "schema", "plan", "rule_settings", "xml_input"},
-    {"kernels"},
-    {"encode", "aggregate", "partition", "blocking", "measures", "check", "rules"},
-    {"worker"},
-    {"files", "tables", "engines", "examples", "inspection", "cells"},
     {
+        "arrays",
+        "errors",
+        "schema",
+        "settings",
+        "hierarchy_settings",
+        "category_settings",
+        "rule_settings",
+        "xml_input",
+        "plan",
+    },
+    {"kernels"},
+    {
+        "encode",
+        "aggregate",
+        "hierarchy",
+        "categories",
+        "aggregate_categories",
+        "mixed",
+        "partition",
+        "blocking",
+        "measures",
+        "check",
+        "rules",
+    },
+    {"worker"},
+    {"files", "tables", "cells", "table_categories", "engines", "examples", "inspection", "hierarchy_inspection"},
+    {
+        "columns",
         "declare",
         "editing",
         "rule_checks",
         "rule_guard",
         "rule_reports",
+        "aggregating",
         "progress",
         "summary",
         "release",
         "pipeline",
         "comparison",
         "evaluation",
+        "measured",
         "measurement",
         "searching",
+        "searching_mixed",
         "sweeps",
         "before_after",
         "notebook",
+        "outlines",
     },
     {"report"},
     {"cli", "__init__", "__main__"},
@@ -40,14 +67,14 @@ LAYERS = [
 THIRD_PARTY = {
     0: {"numpy", "pydantic", "yaml", "lxml"},
     1: {"numpy", "numba"},
-    2: {"numpy", "scipy", "elementpath", "lxml", "saxonche"},
+    2: {"numpy", "scipy", "yaml", "nltk", "elementpath", "lxml", "saxonche"},
     3: {"numpy"},
     4: {"numpy", "narwhals", "polars", "pandas", "pyarrow", "pyreadstat", "yaml", "lxml"},
     5: {"numpy", "rich", "narwhals", "polars", "altair", "threadpoolctl"},
     6: {"altair", "jinja2", "markupsafe", "vl_convert"},
     7: {"typer", "rich"},
 }
-_LATE = {"polars", "pandas", "pyarrow", "pyreadstat", "rich", "altair", "jinja2", "markupsafe", "vl_convert"}
+_LATE = {"nltk", "polars", "pandas", "pyarrow", "pyreadstat", "rich", "altair", "jinja2", "markupsafe", "vl_convert"}
 _LATE |= {"elementpath", "lxml", "saxonche"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 

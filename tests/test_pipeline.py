@@ -286,7 +286,7 @@ def test_the_manifest_says_what_it_takes_to_recognise_and_repeat_the_release(tmp
 SECRET = "Zaphod4711"
 LEAKS = {
     "text among numbers": (f"x,y\n1,a\n2,b\n3,c\n{SECRET},d\n", {}),
-    "text": (f"x,y\n{SECRET},a\n{SECRET},b\n3,c\n", {}),
+    "text": (f"x,y\n{SECRET},a\n{SECRET},b\n3,c\n", {"method": "mdav"}),
     "text as a weight": (f"x,y\n1,{SECRET}\n2,b\n3,c\n", {"weight": "y"}),
     "a short line": (f"x,y\n1,a\n{SECRET}\n3,c\n", {}),
     "a long line": (f"x,y\n1,a\n2,{SECRET},{SECRET}\n3,c\n", {}),

@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import BrokenPromise, DataError, FileError, MissingExtra, PlanError, ShoalError, printable
 from shoal.examples import example
+from shoal.hierarchy import Hierarchy, load_hierarchy
+from shoal.hierarchy_inspection import FEWEST, HierarchyInspection, inspect_hierarchy
+from shoal.hierarchy_settings import HierarchySettings, WordNetSettings
 from shoal.inspection import Inspection, inspect
 from shoal.plan import Blocking, Plan, Reading
 from shoal.release import Release
@@ -12,7 +15,8 @@ from shoal.schema import Kind, Role
 from shoal.summary import Summary, shoal_version
 
 if TYPE_CHECKING:
-    from shoal.measurement import Measures, measure
+    from shoal.measured import Measures
+    from shoal.measurement import measure
     from shoal.measures.catalogue import MEASURES
     from shoal.partition import METHODS, find_method
     from shoal.pipeline import protect
@@ -22,12 +26,16 @@ if TYPE_CHECKING:
     from shoal.sweeps import Sweep, sweep
 
 __all__ = [
+    "FEWEST",
     "MEASURES",
     "METHODS",
     "Blocking",
     "BrokenPromise",
     "DataError",
     "FileError",
+    "Hierarchy",
+    "HierarchyInspection",
+    "HierarchySettings",
     "Inspection",
     "Kind",
     "Measures",
@@ -41,11 +49,14 @@ __all__ = [
     "ShoalError",
     "Summary",
     "Sweep",
+    "WordNetSettings",
     "__version__",
     "check_rules",
     "example",
     "find_method",
     "inspect",
+    "inspect_hierarchy",
+    "load_hierarchy",
     "measure",
     "printable",
     "protect",
@@ -61,7 +72,7 @@ __version__ = shoal_version()
 _WITH_KERNELS = {
     "MEASURES": "shoal.measures.catalogue",
     "METHODS": "shoal.partition",
-    "Measures": "shoal.measurement",
+    "Measures": "shoal.measured",
     "RuleFinding": "shoal.rule_reports",
     "Sweep": "shoal.sweeps",
     "check_rules": "shoal.rule_reports",

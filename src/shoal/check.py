@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from shoal.arrays import Flags, Ints, Numbers
-from shoal.encode import Column
+from shoal.categories import AnyColumn
 from shoal.errors import BrokenPromise
 
 
@@ -28,7 +28,7 @@ def check_strata_kept(groups: Ints, codes: Ints) -> None:
         raise BrokenPromise("a group mixes strata")
 
 
-def check_released(column: Column, values: Numbers, observed: Flags, groups: Ints, k: int) -> None:
+def check_released(column: AnyColumn, values: Numbers, observed: Flags, groups: Ints, k: int) -> None:
     """Released values are the same for a whole group, stand for at least k, and nothing missing was invented."""
     if (observed & ~column.observed).any():
         raise BrokenPromise(f"column '{column.name}': a missing value was invented")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -12,7 +13,9 @@ from shoal.arrays import Floats, Ints
 from shoal.declare import sampling_weights
 from shoal.encode import Column, fit_scale
 from shoal.errors import DataError, PlanError, counted, did_you_mean
-from shoal.measures.pairs import CategoryPair, NumericPair, Pair, numeric_pair
+from shoal.hierarchy import Hierarchy, NodeDistances, check_covered, load_hierarchy
+from shoal.hierarchy_settings import as_hierarchy_settings
+from shoal.measures.pairs import MISSING, CategoryPair, NumericPair, Pair, SemanticPair, numeric_pair
 from shoal.schema import MEASURABLE, Kind
 from shoal.tables import Table, open_table
 
@@ -62,6 +65,7 @@ def compare(
     known: Sequence[str],
     blocking: Sequence[str],
     population: Table | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
 ) -> Comparison:
     """Match the columns of two tables by name, and their rows by position."""
     notes: list[str] = []
@@ -74,6 +78,9 @@ def compare(
         "confidential": list(confidential),
     }
     _check_names(original, released, named, weight, population)
+    strange = [name for name in hierarchies or {} if name not in named["quasi-identifiers"]]
+    if strange:
+        raise PlanError([f"hierarchies: column '{name}' is not measured, so this has no effect" for name in strange])
     if len(original) != len(released):
         raise DataError(
             f"the original has {counted(len(original), 'record')} and the release {len(released)}; rows are compared "
@@ -85,7 +92,10 @@ def compare(
     reasons: list[str] = []
     for name in dict.fromkeys(name for names in named.values() for name in names):
         try:
-            pairs[name] = _pair(original, released, name, notes)
+            source = (hierarchies or {}).get(name)
+            pairs[name] = (
+                _pair(original, released, name, notes) if source is None else _meant(original, released, name, source)
+            )
         except DataError as error:
             reasons += error.mistakes
     weights = None
@@ -186,6 +196,26 @@ def _categories(original: Table, released: Table, name: str, same_kind: bool) ->
         codes = {}
         before, after = (_numbered(table, name, False, codes) for table in (original, released))
     return CategoryPair(name, before, after, len(codes))
+
+
+def _meant(original: Table, released: Table, name: str, source: Any) -> SemanticPair:
+    """Take the values of a column in both tables as nodes of its hierarchy."""
+    settings = None if isinstance(source, Hierarchy) else as_hierarchy_settings(source)
+    codes: dict[object, int] = {}
+    before, after = (_numbered(table, name, False, codes) for table in (original, released))
+    values = [str(value) for value in codes]
+    seen = np.unique(before[before >= 0])
+    try:
+        hierarchy = load_hierarchy(settings or source, [values[code] for code in seen])
+        check_covered(hierarchy, values)
+    except DataError as error:
+        raise DataError([f"column '{name}': {mistake}" for mistake in error.mistakes]) from None
+    nodes = np.append(hierarchy.codes_of(values), MISSING)  # so that the code of a missing value stays what it is
+    frequencies = None
+    if settings is not None and settings.distance == "information-content":
+        frequencies = np.bincount(nodes[before[before >= 0]], minlength=len(hierarchy)).astype(np.float64)
+    measured = NodeDistances.of(hierarchy, settings.distance if settings else "wu-palmer", frequencies)
+    return SemanticPair(name, nodes[before], nodes[after], len(hierarchy), measured)
 
 
 def _numbered(table: Table, name: str, same_kind: bool, codes: dict[object, int]) -> Ints:

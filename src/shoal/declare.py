@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from shoal.aggregate import AGGREGATORS, aggregator_mistake
 from shoal.arrays import Floats
-from shoal.encode import Column, Scale, fit_scale
+from shoal.categories import AnyColumn
+from shoal.columns import (
+    EVERY_AGGREGATOR,
+    aggregator_mistakes,
+    aggregator_of,
+    check_aggregator,
+    column_of,
+    kind_of,
+    method_mistakes,
+    unsupported,
+)
+from shoal.encode import Column, Scale, ScalingName, fit_scale
 from shoal.errors import DataError, FileError, PlanError, counted, did_you_mean
 from shoal.partition import Method, find_method
 from shoal.plan import EVERY_COLUMN, Plan, column_mistakes, mentions, role_mistakes
@@ -20,6 +30,7 @@ from shoal.schema import MEASURABLE, Kind, Role, why_identifier
 from shoal.tables import Table
 
 DEFAULT_METHOD = "optimal"  # where the plan names none
+CATEGORY_METHOD = "semantic-optimal"  # the same where there are categories
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -35,10 +46,16 @@ class Declared:
         What was asked for, with every column named.
     method, options
         The method and its options, with the defaults filled in.
-    sets : list of lists of Column
-        The numbers of the quasi-identifiers, in the sets that are microaggregated together.
+    sets : list of lists of Column or Category
+        The quasi-identifiers, in the sets that are microaggregated together.
+    kinds : dict
+        Kind of each of them.
+    aggregators : dict
+        Aggregator of each of them.
+    scaling : str
+        How numbers are made comparable.
     scale_of : dict
-        How each of them is scaled, over the whole table.
+        How each column of numbers is scaled, over the whole table.
     weights : float64 (n,) or None
         Sampling weights.
     doubtful : list of str
@@ -48,7 +65,10 @@ class Declared:
     plan: Plan
     method: Method
     options: dict[str, Any]
-    sets: list[list[Column]]
+    sets: list[list[AnyColumn]]
+    kinds: dict[str, Kind]
+    aggregators: dict[str, str]
+    scaling: ScalingName
     scale_of: dict[str, Scale]
     weights: Floats | None
     doubtful: list[str]
@@ -70,8 +90,10 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
         plan = Plan(**settings)
     except PlanError as error:
         mistakes += [m for m in (*error.mistakes, *role_mistakes(named)) if m not in mistakes]
-    method, options, method_mistakes = _method(settings)
-    mistakes += method_mistakes + _aggregator_mistakes(settings)
+    asked = list(dict.fromkeys(name for name, role in named if role is Role.QUASI_IDENTIFIER and name in known))
+    kinds = {name: kind_of(table, name, plan) for name in asked} if plan else {}
+    method, options, wrong = _method(settings, kinds)
+    mistakes += wrong + _aggregator_mistakes(settings)
     mistakes += _rule_mistakes(settings, table)
     mistakes += _undeclared_identifiers(table, {name for name, _ in named})
 
@@ -79,18 +101,16 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
     if plan and len(table) < plan.k:
         hint = "choose a smaller k" if len(table) >= 2 else "there is nothing to protect"
         reasons.append(f"the table has {counted(len(table), 'record')}, fewer than k = {plan.k}; {hint}")
-    columns = {
-        name: _attempt(reasons, _column, table, name, plan.aggregator_of(name) if plan else "mean")
-        for name in dict.fromkeys(name for name, role in named if role is Role.QUASI_IDENTIFIER)
-        if name in known
-    }
-    scale_of = {
-        name: _attempt(reasons, fit_scale, column, plan.scaling) for name, column in columns.items() if plan and column
-    }
+    found = _Quasi()
+    if plan and method:
+        found = _quasi_identifiers(table, asked, plan, method, kinds)
+        mistakes += found.mistakes
+        reasons += found.reasons
+    columns = found.columns
     weights = None
     for name in {name for name, role in named if role is Role.WEIGHT} & known:
         weights = _attempt(reasons, sampling_weights, table, name)
-    holes = [name for name, column in columns.items() if column and not column.observed.all()]
+    holes = [name for name, column in columns.items() if not column.observed.all()]
     for setting, given in (
         ("blocking.repair", plan and plan.blocking and plan.blocking.repair),
         ("refine", plan and plan.refine),
@@ -103,16 +123,65 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
         raise DataError(reasons)
     widest = max(map(len, plan.quasi_identifiers))
     useless = method.without_effect(plan.options, widest) + (method.refine_mistakes(widest) if plan.refine else [])
+    if plan.column_weights and not method.mixed:
+        useless.append(f"column_weights: has no effect with method '{method.name}'; leave it out")
+    if plan.scaling and not found.scale_of:
+        useless.append("scaling: has no effect without a column of numbers or dates")
     if useless:
         raise PlanError(useless)
     plan = plan.model_copy(update={"method": method.name, "options": {name: options[name] for name in plan.options}})
     parts = (
         [(name,) for part in plan.quasi_identifiers for name in part] if method.by_column else plan.quasi_identifiers
     )
-    sets = [[column for name in part if (column := columns[name]) is not None] for part in parts]
+    sets = [[columns[name] for name in part] for part in parts]
     doubtful = [c.name for part in sets for c in part if all_numeric and why_identifier(table.profile(c.name))]
-    scales = {name: scale for name, scale in scale_of.items() if scale is not None}
-    return Declared(plan, method, options, sets, scales, weights, doubtful)
+    return Declared(
+        plan,
+        method,
+        options,
+        sets,
+        kinds,
+        found.aggregators,
+        found.scaling,
+        found.scale_of,
+        weights,
+        doubtful,
+    )
+
+
+@dataclass
+class _Quasi:
+    """The quasi-identifiers as columns, how they are scaled and aggregated, and what is wrong with them."""
+
+    columns: dict[str, AnyColumn] = field(default_factory=dict)
+    aggregators: dict[str, str] = field(default_factory=dict)
+    scaling: ScalingName = "z-score"
+    scale_of: dict[str, Scale] = field(default_factory=dict)
+    mistakes: list[str] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+
+
+def _quasi_identifiers(table: Table, names: list[str], plan: Plan, method: Method, kinds: Mapping[str, Kind]) -> _Quasi:
+    """Read the quasi-identifiers as what they are."""
+    found = _Quasi(scaling=plan.scaling or ("range" if method.mixed else "z-score"))
+    found.reasons = method_mistakes(table, names, plan, method)
+    found.mistakes = unsupported(plan, kinds)
+    if not found.reasons:
+        found.mistakes += aggregator_mistakes(plan, kinds)
+    found.aggregators = {name: aggregator_of(plan, method, kinds[name], name) for name in names}
+    for name in names:
+        if kinds[name] not in (*method.kinds, Kind.OTHER):
+            continue
+        column = _attempt(found.reasons, column_of, table, name, plan)
+        if column is None:
+            continue
+        found.columns[name] = column
+        _attempt(found.reasons, check_aggregator, table, column, found.aggregators[name])
+        if isinstance(column, Column):
+            scale = _attempt(found.reasons, fit_scale, column, found.scaling)
+            if scale is not None:
+                found.scale_of[name] = scale
+    return found
 
 
 def _attempt(reasons: list[str], step: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
@@ -135,9 +204,10 @@ def _all_numeric(settings: Mapping[str, Any], table: Table) -> list[str]:
     return found
 
 
-def _method(settings: Mapping[str, Any]) -> tuple[Method | None, dict[str, Any], list[str]]:
-    """Look the method up and check its options."""
-    name = str(settings.get("method") or DEFAULT_METHOD)
+def _method(settings: Mapping[str, Any], kinds: Mapping[str, Kind]) -> tuple[Method | None, dict[str, Any], list[str]]:
+    """Look the method up and check its options; where none is named, take the best for these kinds of columns."""
+    usual = DEFAULT_METHOD if all(kind in (*MEASURABLE, Kind.OTHER) for kind in kinds.values()) else CATEGORY_METHOD
+    name = str(settings.get("method") or usual)
     options = settings.get("options") or {}
     method = None
     try:
@@ -157,11 +227,11 @@ def _aggregator_mistakes(settings: Mapping[str, Any]) -> list[str]:
     names = {name for name, role in mentions(settings) if role is Role.QUASI_IDENTIFIER}
     mistakes = []
     for column, aggregator in given.items():
-        if isinstance(aggregator, str) and aggregator not in AGGREGATORS:
-            hint = did_you_mean(aggregator, AGGREGATORS)
-            mistakes.append(f"there is no aggregator '{aggregator}'{hint} (there are {', '.join(AGGREGATORS)})")
-        elif aggregator == "weighted-mean" and not settings.get("weight"):
-            mistakes.append("aggregator 'weighted-mean' needs a column of weights; name it as weight")
+        if isinstance(aggregator, str) and aggregator not in EVERY_AGGREGATOR:
+            hint = did_you_mean(aggregator, EVERY_AGGREGATOR)
+            mistakes.append(f"there is no aggregator '{aggregator}'{hint} (there are {', '.join(EVERY_AGGREGATOR)})")
+        elif aggregator in ("weighted-mean", "weighted-plurality") and not settings.get("weight"):
+            mistakes.append(f"aggregator '{aggregator}' needs a column of weights; name it as weight")
         if column == EVERY_COLUMN and names and names <= set(given):
             mistakes.append("aggregators: '*' has no effect, since every quasi-identifier has its own")
         elif column != EVERY_COLUMN and column not in names:
@@ -197,16 +267,6 @@ def _undeclared_identifiers(table: Table, named: set[str]) -> list[str]:
         f"these columns look like direct identifiers and have no role: {listed}; name them as "
         "identifiers to remove them, or as confidential to keep them (--drop or --keep on the command line)"
     ]
-
-
-def _column(table: Table, name: str, aggregator: str) -> Column:
-    column = table.column(name)
-    if aggregator == "geometric-mean" and table.kind(name) is Kind.DATE:
-        raise DataError(f"column '{name}': dates have no geometric mean; choose another aggregator")
-    mistake = aggregator_mistake(column, aggregator)
-    if mistake:
-        raise DataError(mistake)
-    return column
 
 
 def sampling_weights(table: Table, name: str) -> Floats:

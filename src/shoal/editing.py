@@ -13,7 +13,9 @@ from fractions import Fraction
 import numpy as np
 
 from shoal.arrays import Flags, Floats, Ints
+from shoal.categories import AnyColumn, Category
 from shoal.cells import decimals_of, read_cells
+from shoal.columns import numbers
 from shoal.declare import Declared
 from shoal.encode import Column, Records, Scale, encode
 from shoal.errors import PlanError
@@ -69,9 +71,9 @@ class Editing:
     accounts: list[Account] = field(default_factory=list)
     checked: dict[str, int] = field(default_factory=dict)
 
-    def summaries(self, plan: Plan, protected: Sequence[ProtectedSet]) -> list[RuleSummary]:
+    def summaries(self, aggregators: Mapping[str, str], protected: Sequence[ProtectedSet]) -> list[RuleSummary]:
         """Say how each rule was kept and what it cost."""
-        return rule_summaries(self, plan, protected)
+        return rule_summaries(self, aggregators, protected)
 
 
 def guaranteed(rule: Classified) -> bool:
@@ -88,7 +90,8 @@ def guaranteed(rule: Classified) -> bool:
 def with_aggregators(declared: Declared, editing: Editing) -> Declared:
     """Return what was declared with the aggregators that rules ask for where the plan says nothing."""
     both = {**declared.plan.aggregators, **editing.aggregators}
-    return replace(declared, plan=declared.plan.model_copy(update={"aggregators": both}))
+    plan = declared.plan.model_copy(update={"aggregators": both})
+    return replace(declared, plan=plan, aggregators={**declared.aggregators, **editing.aggregators})
 
 
 def prepare_rules(rules: Sequence[Rule], declared: Declared, table: Table) -> Editing:
@@ -112,7 +115,7 @@ def prepare_rules(rules: Sequence[Rule], declared: Declared, table: Table) -> Ed
 
 
 def _aggregators(
-    rules: Sequence[Classified], plan: Plan, sets: Sequence[Sequence[Column]], cells: Mapping[str, Cells]
+    rules: Sequence[Classified], plan: Plan, sets: Sequence[Sequence[AnyColumn]], cells: Mapping[str, Cells]
 ) -> dict[str, str]:
     """Choose the aggregators that rules ask for, of columns for which the plan does not name one.
 
@@ -133,7 +136,7 @@ def _aggregators(
             continue
         elif all(_positive(cells[name]) for name in names):
             chosen.update({name: "geometric-mean" for name in names if name not in chosen})
-    columns = {c.name for part in sets for c in part}
+    columns = {c.name for part in sets for c in part if isinstance(c, Column)}
     return {name: how for name, how in chosen.items() if name in columns and name not in plan.aggregators}
 
 
@@ -141,15 +144,15 @@ def _positive(cells: Cells) -> bool:
     return cells.values.dtype.kind in "iuf" and bool((cells.values[cells.observed] > 0).all())
 
 
-def rules_of_set(editing: Editing, columns: Sequence[Column]) -> list[Classified]:
+def rules_of_set(editing: Editing, columns: Sequence[AnyColumn]) -> list[Classified]:
     """Return the rules that need a column of a set."""
     names = {column.name for column in columns}
     return [rule for rule in editing.rules if names & set(rule.variables)]
 
 
-def split_strata(editing: Editing, declared: Declared, columns: list[Column], strata: Ints) -> Ints:
+def split_strata(editing: Editing, declared: Declared, columns: list[AnyColumn], strata: Ints) -> Ints:
     """Return the strata of a set of quasi-identifiers, split by the antecedents of its rules."""
-    known = [column for column in columns if column.name in declared.scale_of]
+    known = numbers(columns)
     records = Records(np.zeros((len(strata), 1)))  # where there are only categories, all strata are as near
     if known:
         records = encode(known, [declared.scale_of[column.name] for column in known])
@@ -184,8 +187,8 @@ def keep(editing: Editing, declared: Declared, protected: Sequence[ProtectedSet]
     return result
 
 
-def _ruled(column: Column, cells: Mapping[str, Cells], scale_of: Mapping[str, Scale], table: Table) -> RuledColumn:
-    if column.name not in scale_of:
+def _ruled(column: AnyColumn, cells: Mapping[str, Cells], scale_of: Mapping[str, Scale], table: Table) -> RuledColumn:
+    if isinstance(column, Category):
         return RuledColumn(column, cells[column.name], 0.0, None)
     values = column.values[column.observed].astype(np.float64)
     spread = float(values.std()) * column.step if len(values) and scale_of[column.name].spread > 0.0 else 0.0
@@ -194,7 +197,9 @@ def _ruled(column: Column, cells: Mapping[str, Cells], scale_of: Mapping[str, Sc
     return RuledColumn(column, cells[column.name], spread, grid)
 
 
-def rule_summaries(editing: Editing, plan: Plan, protected: Sequence[ProtectedSet]) -> list[RuleSummary]:
+def rule_summaries(
+    editing: Editing, aggregators: Mapping[str, str], protected: Sequence[ProtectedSet]
+) -> list[RuleSummary]:
     """Say how each rule was kept and what it cost."""
     costs: dict[str, tuple[float, float]] = {}
     cells = dict(editing.cells)
@@ -204,7 +209,7 @@ def rule_summaries(editing: Editing, plan: Plan, protected: Sequence[ProtectedSe
             if column.name in editing.cells:
                 cells[column.name] = released_cells(column, editing.cells[column.name], values, observed)
                 costs[column.name] = (0.0, 0.0)
-                if editing.cells[column.name].values.dtype.kind != "O":
+                if isinstance(column, Column):
                     costs[column.name] = _squares(column, values.astype(np.float64), observed, part.groups, sizes)
     found = []
     for rule in editing.rules:
@@ -215,7 +220,7 @@ def rule_summaries(editing: Editing, plan: Plan, protected: Sequence[ProtectedSe
                 name=rule.name,
                 kind=rule.kind,
                 columns=list(rule.variables),
-                kept_by=_kept_by(rule, editing, plan, set(costs)),
+                kept_by=_kept_by(rule, editing, aggregators, set(costs)),
                 violations_before=int((~editing.held[rule.name]).sum()),
                 violations_after=editing.checked.get(rule.name, _violations(rule, cells, editing.cells)),
                 guaranteed=guaranteed(rule),
@@ -253,14 +258,14 @@ _WORDS = {
 }
 
 
-def _kept_by(rule: Classified, editing: Editing, plan: Plan, changed: set[str]) -> str:
+def _kept_by(rule: Classified, editing: Editing, aggregators: Mapping[str, str], changed: set[str]) -> str:
     """Say in words what keeps a rule."""
     names = [name for name in rule.variables if name in changed]
     if rule.rule.condition is None:
         return "checked, not guaranteed"
     if not names:
         return "its columns are released as they are"
-    how = {plan.aggregator_of(name) for name in names}
+    how = {aggregators[name] for name in names}
     words = [" and ".join(sorted(how))]
     if rule.name in editing.split:
         words.append("its antecedent as a stratum")

@@ -9,8 +9,8 @@
     ├── MissingExtra (ImportError)   an optional dependency is needed
     └── BrokenPromise (RuntimeError) a check of the result failed: a bug in shoal, nothing was released
 
-Messages name columns, options and counts, never the value of a cell. The one exception is the label of a
-stratum that is too small, which its user must be able to find.
+Messages name columns, options and counts, never the value of a cell. There are two exceptions, which their user must
+be able to find: the label of a stratum that is too small, and categories that are not in their hierarchy.
 """
 
 from __future__ import annotations

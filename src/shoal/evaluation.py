@@ -16,6 +16,7 @@ from shoal.arrays import Flags, Floats, Ints
 from shoal.comparison import Comparison
 from shoal.measures import score
 from shoal.measures.anonymity import category_closeness, diversity, number_closeness, presence
+from shoal.measures.combinations import count_combinations
 from shoal.measures.contingency import pairwise_distances, table_distance
 from shoal.measures.distributions import (
     correlation_differences,
@@ -25,6 +26,7 @@ from shoal.measures.distributions import (
 from shoal.measures.interval_disclosure import Intervals, disclosed, intervals
 from shoal.measures.keys import Keys, column_codes, common_keys, key_columns, number_keys
 from shoal.measures.linkage import Linked
+from shoal.measures.meaning import fates, meaning_lost
 from shoal.measures.moments import Moments, joint_moments
 from shoal.measures.pairs import CategoryPair, NumericPair, Pair
 from shoal.measures.probabilistic_loss import PARTS, moment_loss, quantile_loss
@@ -145,19 +147,30 @@ def category_figures(categories: Sequence[CategoryPair]) -> Figures:
     errors = [squared_error(pair) for pair in categories]
     single = [table_distance([pair.original], [pair.released]) for pair in categories]
     double = pairwise_distances(categories[:_MANY]) or single
+    became = [fates(pair) for pair in categories]
     columns = {}
-    for pair, (sse, sst), distance in zip(categories, errors, single, strict=True):
+    for pair, (sse, sst), distance, fate in zip(categories, errors, single, became, strict=True):
         changed = (pair.original != pair.released) & (pair.original >= 0)
         columns[pair.name] = {
             "information_loss": information_loss(sse, sst),
             "changed_cells": 100.0 * float(changed.mean()),
             "table_distance": distance.total_variation,
             "table_hellinger": distance.hellinger,
+            "generalised_cells": fate.generalised,
+            "root_cells": fate.to_root,
+            "replaced_cells": fate.replaced,
         }
+    whole = meaning_lost(categories)
     return {
         "sse": sum(sse for sse, _ in errors),
         "sst": sum(sst for _, sst in errors),
         "category_loss": information_loss(sum(sse for sse, _ in errors), sum(sst for _, sst in errors)),
+        "semantic_loss": whole.loss,
+        "semantic_sse": whole.sse,
+        "semantic_sst": whole.sst,
+        "generalised_cells": sum(fate.generalised for fate in became),
+        "root_cells": sum(fate.to_root for fate in became),
+        "replaced_cells": sum(fate.replaced for fate in became),
         "table_distance": _mean([table.total_variation for table in double]),
         "table_hellinger": _mean([table.hellinger for table in double]),
         "columns": columns,
@@ -214,6 +227,19 @@ def key_figures(comparison: Comparison) -> Figures:
     }
 
 
+def combination_figures(comparison: Comparison) -> Figures:
+    """Count the combinations of quasi-identifiers before and after."""
+    found = count_combinations(comparison.pairs)
+    return {
+        "distinct_before": found.before,
+        "distinct_after": found.after,
+        "introduced_combinations": found.introduced,
+        "lost_combinations": found.lost,
+        "introduced_records": found.records_introduced,
+        "changed_records": 100.0 * found.records_changed / comparison.records,
+    }
+
+
 def _confidential_figures(keys: Keys, comparison: Comparison) -> Figures:
     found = {}
     for pair in comparison.confidential:
@@ -250,6 +276,7 @@ def measure_tasks(comparison: Comparison) -> dict[str, Callable[[], Any]]:
     """Return the measures that need one pass each, by name."""
     numbers, categories = split(comparison.pairs)
     tasks: dict[str, Callable[[], Any]] = {"keys": partial(key_figures, comparison)}
+    tasks["combinations"] = partial(combination_figures, comparison)
     tasks["propensity"] = partial(propensity_figures, comparison.pairs)
     if numbers:
         tasks["shape"] = partial(measure_shape, numbers)
@@ -280,7 +307,7 @@ def table_figures(comparison: Comparison, done: Figures, by_distance: Linked) ->
     keys = done["keys"]
     for pair in comparison.pairs:
         by_column[pair.name] |= {"suppressed_cells": pair.suppressed, **keys["columns"][pair.name]}
-    figures |= {name: value for name, value in keys.items() if name != "columns"}
+    figures |= {name: value for name, value in keys.items() if name != "columns"} | done["combinations"]
     if figures.get("interval_disclosure") is not None:
         figures["dr"] = score.disclosure_risk(by_distance.percent, figures["interval_disclosure"])
         if figures["pil"] is not None:

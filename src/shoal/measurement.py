@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,13 @@ from typing import Any
 from shoal.arrays import Ints
 from shoal.comparison import Comparison, compare
 from shoal.engines.memory import run_tasks
-from shoal.errors import FileError, PlanError
+from shoal.errors import PlanError
 from shoal.evaluation import Figures, measure_tasks, split, table_figures
-from shoal.files import check_target, file_format, written_whole
+from shoal.files import file_format
+from shoal.measured import Measures, check_json
 from shoal.measures.keys import common_keys
 from shoal.measures.linkage import Linked, linkage_tasks, linked
+from shoal.measures.pairs import SemanticPair
 from shoal.measures.probabilistic_linkage import probabilistic_linkage_task
 from shoal.partition.method import DONE
 from shoal.pipeline import read
@@ -27,154 +28,6 @@ from shoal.summary import shoal_version
 from shoal.tables import Table
 
 Names = str | Sequence[str] | None
-
-
-@dataclass(frozen=True)
-class Measures(Mapping[str, Any]):
-    """What a release keeps and what it risks; also a mapping of its names to its values.
-
-    ``shoal.MEASURES`` has a sentence for each figure, and docs/measures.md its definition. Losses and risks are in
-    percent. None stands for a measure that does not apply; ``notes`` says why.
-
-    Attributes
-    ----------
-    records : int
-        Rows of the tables.
-    quasi_identifiers, numeric, categorical, known, confidential : list of str
-        The columns that were measured, those of them with numbers and with categories, those that the intruder knows,
-        and the confidential ones.
-    information_loss, sse, sst, numeric_loss, category_loss : float
-        Squared error over total squares, all columns; of the numbers and of the categories alone.
-    pil, pil_parts, il1s
-        Probabilistic information loss, and the five averages that it is made of; IL1s.
-    correlations : dict
-        The correlations of the numbers in both tables, as lists of lists, with the names of their columns.
-    correlation_difference, eigenvalue_difference, kolmogorov_smirnov, wasserstein : float
-        Changes of correlations, eigenvalues and distributions.
-    pmse, pmse_ratio, coefficients_kept : float
-        Propensity score; overlap of confidence intervals of regression coefficients.
-    table_distance, table_hellinger : float
-        Distance of the tables of every two columns of categories, or of the one there is.
-    suppressed_cells : int
-        Cells that are missing in the release only.
-    dbrl, probabilistic_linkage : float
-        Records linked to their own, by distance and by agreement.
-    linkage : dict
-        For ``dbrl`` and ``probabilistic_linkage`` the number of ``records`` that were linked and the standard
-        ``error`` of the figure, 0 where that was all of them.
-    interval_disclosure, interval_disclosure_sd, interval_records, interval_records_sd : float
-        Numbers, and whole records, within an interval by rank or by standard deviation.
-    dr, score : float
-        Mean of DBRL and interval disclosure; mean of PIL and DR.
-    global_risk, global_risk_original, expected_reidentifications, highest_risk : float
-        Mean individual risk of the release and of the original; times the records; the largest.
-    records_at_risk : dict
-        Number of records with an individual risk of at least 50, 20, 10, 5 and 1 percent.
-    sample_uniques, sample_uniques_original, special_uniques : int
-        Records alone with their key; those that few columns single out.
-    minimal_uniques : dict
-        Number of minimal sample uniques by how many columns they have.
-    k_anonymity : int
-        Records that share the rarest key.
-    key_sizes : dict
-        Number of keys by how many records share them.
-    l_diversity, alpha, t_closeness : int or float
-        The weakest over the confidential columns.
-    delta_presence : list of float
-        Smallest and largest share of the people with a key that are in the release.
-    by_column : dict
-        Figures of each quasi-identifier.
-    by_confidential : dict
-        l-diversity, alpha and t-closeness of each confidential column.
-    notes : list of str
-        What a user should know about these figures.
-    seconds, version
-        Wall time, and the version of shoal.
-    """
-
-    records: int
-    quasi_identifiers: list[str]
-    numeric: list[str]
-    categorical: list[str]
-    known: list[str]
-    confidential: list[str]
-    information_loss: float
-    sse: float
-    sst: float
-    numeric_loss: float | None
-    category_loss: float | None
-    pil: float | None
-    pil_parts: dict[str, float | None]
-    il1s: float | None
-    correlations: dict[str, Any] | None
-    correlation_difference: float | None
-    eigenvalue_difference: float | None
-    kolmogorov_smirnov: float | None
-    wasserstein: float | None
-    pmse: float
-    pmse_ratio: float
-    coefficients_kept: float | None
-    table_distance: float | None
-    table_hellinger: float | None
-    suppressed_cells: int
-    dbrl: float
-    probabilistic_linkage: float
-    linkage: dict[str, dict[str, float]]
-    interval_disclosure: float | None
-    interval_disclosure_sd: float | None
-    interval_records: float | None
-    interval_records_sd: float | None
-    dr: float | None
-    score: float | None
-    global_risk: float
-    global_risk_original: float
-    expected_reidentifications: float
-    highest_risk: float
-    records_at_risk: dict[str, int]
-    sample_uniques: int
-    sample_uniques_original: int
-    special_uniques: int
-    minimal_uniques: dict[str, int]
-    k_anonymity: int
-    key_sizes: dict[str, int]
-    l_diversity: int | None
-    alpha: float | None
-    t_closeness: float | None
-    delta_presence: list[float] | None
-    by_column: dict[str, dict[str, Any]]
-    by_confidential: dict[str, dict[str, float]]
-    notes: list[str]
-    seconds: float
-    version: str
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in (f.name for f in fields(self)):
-            raise KeyError(name)
-        return getattr(self, name)
-
-    def __iter__(self) -> Iterator[str]:
-        return (f.name for f in fields(self))
-
-    def __len__(self) -> int:
-        return len(fields(self))
-
-    def __repr__(self) -> str:
-        risk = "" if self.dr is None else f", disclosure risk {self.dr:.4g} %, score {self.score:.4g}"
-        return (
-            f"<Measures of {self.records} records: information loss {self.information_loss:.4g} %, linked "
-            f"{self.dbrl:.4g} %{risk}, k = {self.k_anonymity}>"
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers, texts, lists and dictionaries."""
-        return asdict(self)
-
-    def write(self, path: str | Path) -> None:
-        """Write the figures to a JSON file."""
-        _check_json(Path(path))
-        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
-        with written_whole(Path(path)) as part:
-            part(Path(path)).write_text(text + "\n", encoding="utf-8")
 
 
 def measure(
@@ -187,6 +40,7 @@ def measure(
     known: Names = None,
     blocking: Names = None,
     population: Any = None,
+    hierarchies: Mapping[str, Any] | None = None,
     reading: Reading | Mapping[str, Any] | None = None,
     output: str | Path | None = None,
     threads: int | None = None,
@@ -214,6 +68,9 @@ def measure(
         Columns in which records must agree for the intruder to compare them.
     population : table or path
         The people that the release may be about, with the quasi-identifiers, for delta-presence.
+    hierarchies : dict
+        Where the hierarchy of a column of categories comes from, as for :func:`shoal.load_hierarchy`: its loss is then
+        by meaning.
     reading : dict
         How text files are read, as for :func:`shoal.protect`; for all the text files given.
     output : path
@@ -246,7 +103,7 @@ def measure(
     if threads is not None and threads < 1:
         raise PlanError("threads: must be at least 1")
     if output is not None:
-        _check_json(Path(output))
+        check_json(Path(output))
     tables, notes = _read_all([original, released, population], as_reading(reading))
     comparison = compare(
         tables[0],
@@ -257,6 +114,7 @@ def measure(
         _flat(known) or [],
         _flat(blocking) or [],
         tables[2] if population is not None else None,
+        hierarchies,
     )
     figures = _evaluate(comparison, threads, progress)
     numbers, categories = split(comparison.pairs)
@@ -265,6 +123,7 @@ def measure(
         quasi_identifiers=[pair.name for pair in comparison.pairs],
         numeric=[pair.name for pair in numbers],
         categorical=[pair.name for pair in categories],
+        semantic=[pair.name for pair in categories if isinstance(pair, SemanticPair)],
         known=[pair.name for pair in comparison.known],
         confidential=[pair.name for pair in comparison.confidential],
         notes=[*notes, *comparison.notes, *figures.pop("notes")],
@@ -275,13 +134,6 @@ def measure(
     if output is not None:
         found.write(output)
     return found
-
-
-def _check_json(path: Path) -> None:
-    """Refuse a path that the figures cannot be written to."""
-    if path.suffix.lower() != ".json":
-        raise FileError(f"'{path}': figures are written as JSON; give it the ending .json")
-    check_target(path)
 
 
 def _read_all(data: Sequence[Any], reading: Reading) -> tuple[list[Table], list[str]]:
@@ -331,7 +183,9 @@ def _counted(step: Callable[[], Any], records: int, watch: Ints) -> Any:
 
 def _together(comparison: Comparison, done: Figures, by_distance: Linked, by_agreement: Linked) -> Figures:
     """Put the results of the tasks together under the names of Measures."""
-    figures: Figures = dict.fromkeys(field.name for field in fields(Measures) if field.type == "float | None")
+    figures: Figures = dict.fromkeys(
+        field.name for field in fields(Measures) if field.type in ("float | None", "int | None")
+    )
     figures |= {"pil_parts": {}, "correlations": None}
     figures |= table_figures(comparison, done, by_distance)
     model = done["propensity"]

@@ -10,27 +10,30 @@ from typing import Any
 
 import numpy as np
 
+from shoal.aggregating import aggregate_sets
 from shoal.arrays import Ints
 from shoal.blocking import BLOCKINGS, ONE_COLUMN
 from shoal.blocking.repair import repair_boundaries
 from shoal.blocking.size import block_size
 from shoal.blocking.strata import check_strata, merge_small_strata
+from shoal.categories import AnyColumn
 from shoal.check import check_groups, check_released, check_strata_kept, check_table
+from shoal.columns import numbers
 from shoal.declare import Declared, declare
 from shoal.editing import keep, split_strata, with_aggregators
-from shoal.encode import Column, Records, encode
+from shoal.encode import Records, encode
 from shoal.engines.memory import Report, run_tasks, threads_of_each
 from shoal.errors import PlanError
 from shoal.files import Source, read_file
-from shoal.kernels.representatives import group_rows
 from shoal.plan import Blocking, Plan, Reading, as_reading, load_settings
 from shoal.progress import show_progress
 from shoal.release import Release, check_output, check_report, manifest_path
 from shoal.rule_guard import guard_rules
 from shoal.searching import Searched, search_sets
+from shoal.searching_mixed import search_mixed_sets
 from shoal.summary import ProtectedSet, summarise
 from shoal.tables import Table, open_table
-from shoal.worker import aggregate_column, partition_block
+from shoal.worker import partition_block, partition_mixed_block
 
 
 def protect(
@@ -48,6 +51,11 @@ def protect(
     small_strata: str | None = None,
     aggregators: str | Mapping[str, str] | None = None,
     scaling: str | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    orders: Mapping[str, Sequence[str]] | None = None,
+    nominal: str | Sequence[str] | None = None,
+    column_weights: Mapping[str, float] | None = None,
+    combinations: str | None = None,
     blocking: Blocking | Mapping[str, Any] | str | None = None,
     reading: Reading | Mapping[str, Any] | None = None,
     rules: str | Path | Sequence[str] | Mapping[str, str] | None = None,
@@ -69,9 +77,9 @@ def protect(
     k : int
         Smallest group, at least 2.
     quasi_identifiers : list of str, or list of lists of str
-        Columns of numbers or dates to microaggregate. Lists of lists are sets that are microaggregated
-        separately.
-    method : str, default "optimal"
+        Columns to microaggregate: numbers, dates and, with methods that take them, categories. Lists of lists are sets
+        that are microaggregated separately.
+    method : str, default "optimal", or "semantic-optimal" with categories
         Partition method; ``shoal.METHODS`` or ``shoal methods`` lists them.
     options : dict
         Options of the method.
@@ -89,9 +97,21 @@ def protect(
         What to do with a stratum of fewer than k records.
     aggregators : str or dict
         ``"mean"`` (default), ``"median"``, ``"geometric-mean"``, ``"trimmed-mean"``, ``"mode"``,
-        ``"weighted-mean"``; one for all, or by column with ``"*"`` for the others.
+        ``"weighted-mean"`` for numbers; ``"centroid"``, ``"least-common-subsumer"``, ``"median"``, ``"convex-median"``,
+        ``"mode"``, ``"weighted-plurality"`` for categories; one for all, or by column with ``"*"`` for the others.
     scaling : {"z-score", "range", "robust", "none"}
-        How columns are made comparable for distances.
+        How columns of numbers are made comparable for distances.
+    hierarchies : dict
+        Hierarchy of a column of categories: the path of a CSV, YAML or OWL file, or settings such as
+        ``{"wordnet": True}``; see docs/hierarchies.md.
+    orders : dict
+        Values of an ordinal column, from the lowest to the highest.
+    nominal : list of str
+        Columns of numbers whose values are names.
+    column_weights : dict
+        How much a column counts in distances between records that mix kinds; 1 where nothing is said.
+    combinations : {"any", "observed"}
+        Whether released categories may be combined in any way, or only as they occur in the original.
     blocking : str or dict
         ``"spread-tree"``, ``"2d-tree"``, ``"univariate"`` or ``"equal-counts"``; as a dict with ``method``,
         ``size``, ``columns`` and ``repair``. Large tables are cut into blocks that are partitioned one by one;
@@ -152,6 +172,11 @@ def protect(
         "small_strata": small_strata,
         "aggregators": aggregators,
         "scaling": scaling,
+        "hierarchies": hierarchies,
+        "orders": orders,
+        "nominal": nominal,
+        "column_weights": column_weights,
+        "combinations": combinations,
         "blocking": blocking,
         "reading": reading,
         "rules": rules,
@@ -253,7 +278,7 @@ def stratify(declared: Declared, table: Table) -> tuple[Ints, list[str]]:
     return merge_small_strata(codes, _scaled(declared, columns), plan.k), labels
 
 
-def block(declared: Declared, columns: list[Column], strata: Ints) -> Ints:
+def block(declared: Declared, columns: list[AnyColumn], strata: Ints) -> Ints:
     """Return the number of each record's block for one set of quasi-identifiers: strata, cut where asked for.
 
     Columns are scaled over the whole table, not stratum by stratum, so that blocks can be compared.
@@ -279,8 +304,9 @@ def block(declared: Declared, columns: list[Column], strata: Ints) -> Ints:
     return blocks
 
 
-def _scaled(declared: Declared, columns: list[Column]) -> Records:
-    return encode(columns, [declared.scale_of[column.name] for column in columns])
+def _scaled(declared: Declared, columns: Sequence[AnyColumn]) -> Records:
+    measured = numbers(columns)
+    return encode(measured, [declared.scale_of[column.name] for column in measured])
 
 
 def partition(
@@ -288,7 +314,10 @@ def partition(
 ) -> tuple[list[Ints], Searched | None]:
     """Return the groups of each set of quasi-identifiers, repaired where asked for, and what a search did."""
     plan, searched = declared.plan, None
-    if declared.method.searches:
+    if declared.method.searches and declared.method.mixed:
+        rows_of_sets = [_rows_of_blocks(codes) for codes in blocks]
+        groups_of_sets, searched = search_mixed_sets(declared, blocks, rows_of_sets, report)
+    elif declared.method.searches:
         groups_of_sets, searched = search_sets(declared, blocks, report, threads)
     else:
         groups_of_sets = partition_blocks(declared, blocks, report, threads)
@@ -309,11 +338,16 @@ def partition_blocks(declared: Declared, blocks: list[Ints], report: Report, thr
     each = threads_of_each(sum(map(len, rows_of_sets)), threads)
     tasks = []
     for columns, rows_of_blocks in zip(declared.sets, rows_of_sets, strict=True):
-        scales = [declared.scale_of[column.name] for column in columns]
+        scales = [declared.scale_of.get(column.name) for column in columns]
+        shares = [plan.column_weights.get(column.name, 1.0) for column in columns]
         for rows in rows_of_blocks:
             part = [column.take(rows) for column in columns] if len(rows_of_blocks) > 1 else columns
-            asked = (plan.k, declared.method.name, declared.options, plan.seed, plan.refine)
-            tasks.append(partial(partition_block, part, scales, *asked, each))
+            asked = (plan.k, declared.method.name, declared.options, plan.seed)
+            if declared.method.mixed:
+                tasks.append(partial(partition_mixed_block, part, scales, shares, *asked, each))
+            else:
+                known = [scale for scale in scales if scale is not None]
+                tasks.append(partial(partition_block, numbers(part), known, *asked, plan.refine, each))
     results = iter(run_tasks(tasks, report, threads))
     found = []
     for codes, rows_of_blocks in zip(blocks, rows_of_sets, strict=True):
@@ -325,22 +359,6 @@ def partition_blocks(declared: Declared, blocks: list[Ints], report: Report, thr
             first += int(labels.max()) + 1
         found.append(groups)
     return found
-
-
-def aggregate_sets(declared: Declared, groups_of_sets: list[Ints], threads: int | None) -> list[ProtectedSet]:
-    """Replace the values of every column of every set by those of their groups."""
-    plan = declared.plan
-    tasks = []
-    for columns, groups in zip(declared.sets, groups_of_sets, strict=True):
-        grouping = group_rows(groups)
-        for column in columns:
-            how = plan.aggregator_of(column.name)
-            tasks.append(partial(aggregate_column, column, grouping, plan.k, how, declared.weights))
-    results = iter(run_tasks(tasks, None, threads))
-    return [
-        ProtectedSet(columns, groups, [next(results) for _ in columns])
-        for columns, groups in zip(declared.sets, groups_of_sets, strict=True)
-    ]
 
 
 def check(declared: Declared, table: Table, codes: Ints, protected: list[ProtectedSet]) -> Any:

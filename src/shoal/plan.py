@@ -7,29 +7,18 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from shoal.category_settings import CategorySettings, category_mistakes
 from shoal.errors import FileError, PlanError, did_you_mean
 from shoal.rule_settings import rules_or_file
 from shoal.schema import Role
+from shoal.settings import Settings
 
 EVERY_COLUMN = "*"  # key of `aggregators` that stands for all columns without an entry of their own
 
 
-class _Settings(BaseModel):
-    """Settings that are checked all at once and never change."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    section: ClassVar[str] = ""  # what precedes the names of settings in messages
-
-    def __init__(self, /, **settings: Any) -> None:
-        try:
-            super().__init__(**settings)
-        except ValidationError as error:
-            raise PlanError(_sentences(error, type(self))) from None
-
-
-class Reading(_Settings):
+class Reading(Settings):
     """How to read a text file, where looking at it is not enough.
 
     Attributes
@@ -50,7 +39,7 @@ class Reading(_Settings):
     header: bool = True
 
 
-class Blocking(_Settings):
+class Blocking(Settings):
     """How to cut a large table into blocks that are partitioned one by one.
 
     Attributes
@@ -90,7 +79,7 @@ def as_reading(value: object) -> Reading:
     return Reading(**(value or {}))
 
 
-class Plan(_Settings):
+class Plan(CategorySettings):
     """Everything asked for: k, the roles of the columns, the method and its options.
 
     Attributes
@@ -113,8 +102,11 @@ class Plan(_Settings):
         Whether the groups of the method are improved afterwards.
     aggregators : dict
         Aggregator of each quasi-identifier; ``"*"`` stands for all others. The mean where nothing is said.
-    scaling : {"z-score", "range", "robust", "none"}
-        How columns are made comparable for distances.
+    scaling : {"z-score", "range", "robust", "none"} or None
+        How columns of numbers are made comparable for distances. Where nothing is said, by the range in methods that
+        take categories too, and by z-scores in all others.
+    hierarchies, orders, nominal, column_weights, combinations
+        What is said about categories, see :class:`shoal.category_settings.CategorySettings`.
     blocking : Blocking or None
         How to cut a large table into blocks; None partitions all records together.
     reading : Reading
@@ -144,10 +136,10 @@ class Plan(_Settings):
     strata: tuple[str, ...] = ()
     small_strata: Literal["error", "merge"] = "error"
     method: str | None = None
-    options: dict[str, bool | int | float | str | None] = {}
+    options: dict[str, bool | int | float | str | None] = Field(default={})
     refine: bool = False
-    aggregators: dict[str, str] = {}
-    scaling: Literal["z-score", "range", "robust", "none"] = "z-score"
+    aggregators: dict[str, str] = Field(default={})
+    scaling: Literal["z-score", "range", "robust", "none"] | None = None
     blocking: Blocking | None = None
     reading: Reading = Reading()
     rules: tuple[str, ...] = ()
@@ -190,7 +182,9 @@ class Plan(_Settings):
         mistakes = role_mistakes(self.roles_named())
         if not self.quasi_identifiers or not all(self.quasi_identifiers):
             mistakes.append("quasi_identifiers: name at least one column in each set")
-        mistakes += _blocking_mistakes(self)
+        mistakes += _blocking_mistakes(self) + category_mistakes(
+            self.model_dump(), {name for part in self.quasi_identifiers for name in part}
+        )
         if self.small_strata == "merge" and not self.strata:
             mistakes.append("small_strata: has no effect without strata")
         if self.broken_rules != "refuse" and not self.rules and not self.rules_file:
@@ -202,10 +196,6 @@ class Plan(_Settings):
     def roles_named(self) -> list[tuple[str, Role]]:
         """Return every mention of a column with its role, in order; a column mentioned twice comes twice."""
         return mentions(self.model_dump())
-
-    def aggregator_of(self, column: str) -> str:
-        """Return the aggregator of a quasi-identifier."""
-        return self.aggregators.get(column, self.aggregators.get(EVERY_COLUMN, "mean"))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was asked for as plain lists, numbers and texts, without what is left at its default."""
@@ -290,47 +280,17 @@ def role_mistakes(mentions: list[tuple[str, Role]]) -> list[str]:
 def column_mistakes(settings: Mapping[str, Any], columns: list[str]) -> list[str]:
     """Say which columns in settings, well-formed or not, are not in the table, with the nearest name that is."""
     named = [name for name, _ in mentions(settings)]
-    aggregators = settings.get("aggregators")
-    if isinstance(aggregators, Mapping):
-        named += [name for name in aggregators if isinstance(name, str) and name != EVERY_COLUMN]
+    for setting in ("aggregators", "hierarchies", "orders", "column_weights"):
+        by_column = settings.get(setting)
+        if isinstance(by_column, Mapping):
+            named += [name for name in by_column if isinstance(name, str) and name != EVERY_COLUMN]
+    named += _texts(settings.get("nominal"))
     known = set(columns)
     return [
         f"column '{name}' is not in the table{did_you_mean(name, columns)}"
         for name in dict.fromkeys(named)
         if name not in known
     ]
-
-
-_PLAIN_WORDS = {
-    "greater_than_equal": "must be at least {ge}",
-    "int_parsing": "must be a whole number",
-    "int_type": "must be a whole number",
-    "int_from_float": "must be a whole number",
-    "literal_error": "must be {expected}",
-    "string_type": "must be a text",
-    "tuple_type": "must be a list of column names",
-    "dict_type": "must be a list of names with a value each",
-    "bool_type": "must be true or false",
-}
-
-
-def _sentences(error: ValidationError, model: type[_Settings]) -> list[str]:
-    """Turn pydantic's report into sentences that name the setting."""
-    mistakes: list[str] = []
-    for problem in error.errors():
-        cause = problem.get("ctx", {}).get("error")
-        name = ".".join(str(part) for part in problem["loc"])
-        place = model.section + name
-        if isinstance(cause, PlanError):
-            mistakes += cause.mistakes
-        elif problem["type"] == "extra_forbidden":
-            mistakes.append(f"there is no setting '{place}'{did_you_mean(name, model.model_fields)}")
-        elif problem["type"] == "missing":
-            mistakes.append(f"{place}: is missing; say what it should be")
-        else:
-            told = _PLAIN_WORDS.get(problem["type"], problem["msg"].lower())
-            mistakes.append(f"{place}: {told.format(**problem.get('ctx', {}))}")
-    return mistakes
 
 
 class _OnceEach(yaml.SafeLoader):

@@ -22,7 +22,7 @@ from shoal.summary import Summary
 from shoal.tables import open_table
 
 if TYPE_CHECKING:
-    from shoal.measurement import Measures
+    from shoal.measured import Measures
     from shoal.rule_guard import RuleGuard
 
 
@@ -146,6 +146,7 @@ class Release:
             known=known,
             blocking=blocking,
             population=population,
+            hierarchies=self.plan.hierarchies,
             threads=threads,
             progress=progress,
         )

@@ -29,8 +29,12 @@ class Kind(StrEnum):
     """Numbers with a distance."""
     DATE = "date"
     """Dates and times: distances in time."""
+    ORDINAL = "ordinal"
+    """Categories in an order that the user gives."""
     NOMINAL = "nominal"
     """Categories and text."""
+    SEMANTIC = "semantic"
+    """Categories with a hierarchy that says what they are kinds of."""
     BOOLEAN = "boolean"
     """True and false."""
     OTHER = "other"
@@ -38,6 +42,8 @@ class Kind(StrEnum):
 
 
 MEASURABLE = (Kind.NUMERIC, Kind.DATE)  # kinds that the numeric methods take
+ORDERED = (*MEASURABLE, Kind.ORDINAL)
+EVERY_KIND = (*ORDERED, Kind.NOMINAL, Kind.SEMANTIC)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shoal.arrays import Floats, Ints
+from shoal.columns import numbers
 from shoal.declare import Declared
 from shoal.encode import Records, encode
 from shoal.engines.memory import Report, threads_of_each
@@ -51,7 +52,8 @@ def search_sets(
     if budget.time is not None:
         budget = replace(budget, time=budget.time * widths[0] / sum(widths))
     groups, steps, interrupted, bound, gap = [], [], False, None, None
-    for i, (columns, cells) in enumerate(zip(declared.sets, blocks, strict=True)):
+    for i, (chosen, cells) in enumerate(zip(declared.sets, blocks, strict=True)):
+        columns = numbers(chosen)
         scales = [declared.scale_of[column.name] for column in columns]
         total = _total_squares(encode(columns, scales))
 
@@ -68,7 +70,7 @@ def search_sets(
             Budget(steps=0) if interrupted else budget,
             plan.seed,
             cells,
-            [plan.aggregator_of(column.name) for column in columns],
+            [declared.aggregators[column.name] for column in columns],
             declared.weights,
             threads_of_each(1, threads),
             tell,

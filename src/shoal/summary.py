@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.arrays import Flags, Ints, Numbers
-from shoal.encode import Column, fit_scale
+from shoal.categories import AnyColumn, Category
+from shoal.encode import fit_scale
 from shoal.errors import counted
 from shoal.files import Source
 from shoal.kernels.crossover import worth_indexing
@@ -79,9 +80,17 @@ class Summary(Mapping[str, Any]):
         Number of groups over all sets, and their sizes.
     sse, sst, information_loss : float
         Sum of squared errors of the released values and total sum of squares, both on z-scores, and their ratio
-        in percent. A suppressed cell counts as if replaced by the mean.
+        in percent. A suppressed cell counts as if replaced by the mean. With categories among the quasi-identifiers,
+        squared distances between records of mixed kinds instead; see docs/methods/mixed.md.
+    loss : float
+        The same as ``information_loss``.
     loss_by_column : dict
         Information loss of each quasi-identifier in percent.
+    global_risk : float or None
+        Mean over the records of 1 / the number of records with the same released quasi-identifiers, in percent; None
+        where there are no categories.
+    distinct_before, distinct_after : int or None
+        Combinations of quasi-identifiers in the original and in the release; None where there are no categories.
     suppressed_cells : int
         Cells that are missing in the release and were not before, because fewer than k values of their group
         were observed.
@@ -120,7 +129,11 @@ class Summary(Mapping[str, Any]):
     sse: float
     sst: float
     information_loss: float
+    loss: float
     loss_by_column: dict[str, float]
+    global_risk: float | None
+    distinct_before: int | None
+    distinct_after: int | None
     suppressed_cells: int
     constant_columns: list[str]
     strata: int
@@ -158,7 +171,7 @@ class Summary(Mapping[str, Any]):
 class ProtectedSet:
     """A set of quasi-identifiers after protection: groups, and released values and which there are, by column."""
 
-    columns: list[Column]
+    columns: list[AnyColumn]
     groups: Ints
     released: list[tuple[Numbers, Flags]]
 
@@ -177,16 +190,16 @@ def summarise(
 ) -> Summary:
     """Measure a release and put what was done into a summary."""
     plan = declared.plan
-    errors = {}
-    constant, suppressed = [], 0
-    for part in protected:
-        for column, (values, observed) in zip(part.columns, part.released, strict=True):
-            scale = declared.scale_of[column.name] if plan.scaling == "z-score" else fit_scale(column, "z-score")
-            errors[column.name] = squared_error(numeric_pair(column, scale, values, observed))
-            suppressed += int((column.observed & ~observed).sum())
-            if scale.spread == 0.0:
-                constant.append(column.name)
-    sse, sst = (float(sum(pair[side] for pair in errors.values())) for side in (0, 1))
+    sse, sst, errors = _errors(declared, protected)
+    cells = [(column, *pair) for part in protected for column, pair in zip(part.columns, part.released, strict=True)]
+    suppressed = sum(int((column.observed & ~observed).sum()) for column, _, observed in cells)
+    constant = [column.name for column, _, _ in cells if _constant(column)]
+    before = after = None
+    if any(isinstance(column, Category) for column, _, _ in cells):
+        from shoal.mixed import distinct_records  # it loads kernels, and `import shoal` must not
+
+        before = len(distinct_records([(column, column.values, column.observed) for column, _, _ in cells])[1])
+        after = len(distinct_records(cells)[1])
     sets = []
     for part in protected:
         sizes = np.bincount(part.groups)
@@ -207,6 +220,10 @@ def summarise(
         sse=sse,
         sst=sst,
         information_loss=information_loss(sse, sst),
+        loss=information_loss(sse, sst),
+        global_risk=None if after is None else 100.0 * after / records,  # each combination adds up to 1
+        distinct_before=before,
+        distinct_after=after,
         loss_by_column={name: information_loss(*pair) for name, pair in errors.items()},
         suppressed_cells=suppressed,
         constant_columns=constant,
@@ -216,7 +233,7 @@ def summarise(
         blocks=sum(int(codes.max()) + 1 for codes in blocks),
         combined_smallest_group=combined,
         steps=searched.steps if searched else None,
-        rules=editing.summaries(plan, protected) if editing else [],
+        rules=editing.summaries(declared.aggregators, protected) if editing else [],
         bound=searched.bound if searched else None,
         gap=searched.gap if searched else None,
         notes=_notes(declared, len(sets), combined, suppressed, constant, merged, source)
@@ -228,6 +245,36 @@ def summarise(
         version=shoal_version(),
         seed=plan.seed,
     )
+
+
+def _errors(declared: Declared, protected: list[ProtectedSet]) -> tuple[float, float, dict[str, tuple[float, float]]]:
+    """Return the squared errors and total squares of all columns, and of each; sets of mixed kinds add theirs up."""
+    from shoal.measures.mixed_loss import mixed_loss  # it loads kernels, and `import shoal` must not
+
+    plan = declared.plan
+    sse, sst = 0.0, 0.0
+    errors: dict[str, tuple[float, float]] = {}
+    mixed = any(isinstance(column, Category) for part in declared.sets for column in part)
+    for part in protected:
+        if mixed:
+            scales = [declared.scale_of.get(column.name) for column in part.columns]
+            shares = [plan.column_weights.get(column.name, 1.0) for column in part.columns]
+            found = mixed_loss(part.columns, part.released, scales, shares)
+            sse, sst = sse + found.sse, sst + found.sst
+            errors |= found.by_column
+            continue
+        for column, (values, observed) in zip(part.columns, part.released, strict=True):
+            assert not isinstance(column, Category)
+            scale = declared.scale_of[column.name] if declared.scaling == "z-score" else fit_scale(column, "z-score")
+            errors[column.name] = squared_error(numeric_pair(column, scale, values, observed))
+            sse, sst = sse + errors[column.name][0], sst + errors[column.name][1]
+    return sse, sst, errors
+
+
+def _constant(column: AnyColumn) -> bool:
+    """Whether all observed values of a column are equal, so that it plays no part."""
+    seen = column.values[column.observed]
+    return len(seen) > 0 and bool((seen == seen[0]).all())
 
 
 def _notes(

@@ -14,9 +14,11 @@ import narwhals as nw
 import numpy as np
 
 from shoal.arrays import Flags, Ints, Numbers
+from shoal.categories import AnyColumn, Category, Factor
 from shoal.encode import Column
 from shoal.errors import DataError, counted
 from shoal.schema import Kind, Profile, looks_like_contact
+from shoal.table_categories import Named, check_holds, factorise, put_pandas, put_polars, put_pyarrow
 
 if TYPE_CHECKING:
     import polars as pl
@@ -126,6 +128,19 @@ class Table:
         step = _time_step(series.dtype, differences)
         return Column(name, differences // step, observed, origin, step)
 
+    def factor(self, name: str) -> Factor:
+        """Return the categories of a column of any type as codes by first appearance."""
+        series = self.frame[name]
+        return factorise(series, _observed(series))
+
+    def check_holds(self, column: Category, occurring: int) -> None:
+        """Refuse a column whose type cannot hold what may be released for it."""
+        check_holds(self.frame[column.name], column.names, occurring)
+
+    def why_not_numeric(self, name: str) -> str:
+        """Explain what stands in the way of treating a column as numbers, without showing a value."""
+        return _not_numeric(self.frame[name], name)
+
     def cells(self, name: str) -> tuple[list[Any], Flags]:
         """Return the values of a column as they are, and which there are."""
         series = self.frame[name]
@@ -147,15 +162,19 @@ class Table:
         ]
         return codes, labels
 
-    def replace(self, released: Mapping[str, tuple[Column, Numbers, Flags]], drop: Sequence[str]) -> Any:
+    def replace(self, released: Mapping[str, tuple[AnyColumn, Numbers, Flags]], drop: Sequence[str]) -> Any:
         """Return a table like this one with released columns in their places and some columns removed.
 
-        ``released`` maps names to the original column, the released values from its origin, and which of them
-        there are.
+        ``released`` maps names to the original column, the released values from its origin or codes of categories,
+        and which of them there are.
         """
         put = {"pandas": _put_pandas, "polars": _put_polars, "pyarrow": _put_pyarrow}[_library(self.frame)]
-        columns = {}
+        columns: dict[str, tuple[Any, Flags, Flags]] = {}
         for name, (column, values, observed) in released.items():
+            if isinstance(column, Category):
+                named = Named(values.astype(np.int64), column.names)
+                columns[name] = (named, observed, column.observed & ~observed)
+                continue
             unsigned = self.frame[name].dtype.is_unsigned_integer()
             columns[name] = (_from_origin(column, values, unsigned), observed, column.observed & ~observed)
         return put(self.native, columns, list(drop))
@@ -302,7 +321,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-_Released = Mapping[str, tuple[Any, Flags, Flags]]  # numbers, where to put them, where to put nothing
+_Released = Mapping[str, tuple[Any, Flags, Flags]]  # numbers or names, where to put them, where to put nothing
 
 
 def _put_pandas(frame: Any, columns: _Released, drop: list[str]) -> Any:
@@ -314,6 +333,9 @@ def _put_pandas(frame: Any, columns: _Released, drop: list[str]) -> Any:
             continue
         numbers, put, suppress = columns[name]
         old = frame.iloc[:, place]
+        if isinstance(numbers, Named):
+            frame.isetitem(place, put_pandas(old, numbers, put, suppress))
+            continue
         new = old.array.copy()
         if isinstance(old.dtype, pd.ArrowDtype):
             filled = _put_arrow(new.__arrow_array__(), old.dtype.pyarrow_dtype, numbers, put, suppress)
@@ -337,6 +359,9 @@ def _put_polars(frame: Any, columns: _Released, drop: list[str]) -> Any:
     changed = []
     for name, (numbers, put, suppress) in columns.items():
         old = frame[name]
+        if isinstance(numbers, Named):
+            changed.append(put_polars(old, numbers, put, suppress))
+            continue
         new = pl.Series(name, numbers)
         if old.dtype == pl.Date:
             new = new.cast(pl.Int32)
@@ -359,6 +384,8 @@ def _put_arrow(old: Any, kind: Any, numbers: Any, put: Flags, suppress: Flags) -
     import pyarrow as pa  # only where the user has it already
     import pyarrow.compute as pc
 
+    if isinstance(numbers, Named):
+        return put_pyarrow(old, kind, numbers, put, suppress)
     if pa.types.is_date32(kind):
         numbers = numbers.astype(np.int32)
     elif pa.types.is_date64(kind):

@@ -6,15 +6,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from shoal.aggregate import AGGREGATORS, aggregate
+from shoal.aggregate_categories import aggregate_category
 from shoal.arrays import Flags, Floats, Ints, Numbers
+from shoal.categories import AnyColumn, Category
 from shoal.encode import Column, Scale, encode
 from shoal.kernels.representatives import Grouping
+from shoal.mixed import Mixed, mix
 from shoal.partition import METHODS
 from shoal.partition.optimal import Budget, solve
 from shoal.partition.optimal.objective import released_as
 from shoal.partition.optimal.problem import Problem
 from shoal.partition.optimal.search import Found, Tell
 from shoal.partition.refine import refine
+from shoal.partition.semantic_optimal import Found as MixedFound
+from shoal.partition.semantic_optimal import Tell as MixedTell
+from shoal.partition.semantic_optimal import solve as solve_mixed
 
 
 def partition_block(
@@ -38,6 +44,26 @@ def partition_block(
     drawn = {"seed": seed} if found.seeded else {}
     groups = found.function(records, k, watch, **options, **drawn)
     return refine(records, groups, k, watch) if refined else groups
+
+
+def partition_mixed_block(
+    columns: list[AnyColumn],
+    scales: list[Scale | None],
+    shares: list[float],
+    k: int,
+    method: str,
+    options: Mapping[str, object],
+    seed: int,
+    threads: int,
+    watch: Ints,
+) -> Ints:
+    """Count the distinct records of a block and return the groups of its rows, numbered from 0.
+
+    ``scales`` and ``shares``, how much each column counts, are those of the whole table.
+    """
+    found = METHODS[method]
+    drawn = {"seed": seed} if found.seeded else {}
+    return found.function(mix(columns, scales, shares, threads), k, watch, **options, **drawn)
 
 
 def search_set(
@@ -64,6 +90,24 @@ def search_set(
     return solve(problem, seed, budget, threads, tell)
 
 
+def search_mixed_block(
+    records: Mixed,
+    k: int,
+    seed: int,
+    passes: int | None,
+    time: float | None,
+    split: bool,
+    middle: Floats,
+    tell: MixedTell | None,
+) -> tuple[Ints, MixedFound]:
+    """Search for the groups of the rows of a block that lose least, and say what the search did.
+
+    ``middle`` is the centre of the whole table.
+    """
+    found = solve_mixed(records, k, seed, passes, time, split, middle, tell)
+    return records.hand_out(*found.portions), found
+
+
 def _lift(column: Column, scale: Scale) -> float:
     """Return what to add to scaled values to make them proportional to the values themselves."""
     if scale.spread == 0.0:
@@ -72,7 +116,9 @@ def _lift(column: Column, scale: Scale) -> float:
 
 
 def aggregate_column(
-    column: Column, grouping: Grouping, k: int, aggregator: str, weights: Floats | None, watch: Ints
+    column: AnyColumn, grouping: Grouping, k: int, aggregator: str, weights: Floats | None, watch: Ints
 ) -> tuple[Numbers, Flags]:
     """Return the released values of a column, and which of them there are."""
+    if isinstance(column, Category):
+        return aggregate_category(column, grouping, k, aggregator, weights)
     return aggregate(column, grouping, k, aggregator, weights)

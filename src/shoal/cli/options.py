@@ -32,6 +32,20 @@ Aggregator = Annotated[
     list[str] | None, typer.Option("-a", "--aggregator", help="median, or income=median. Repeatable.")
 ]
 Scaling = Annotated[str | None, typer.Option(help="z-score, range, robust or none.")]
+Hierarchy = Annotated[
+    list[str] | None,
+    typer.Option(help="Hierarchy of a column: country=country.csv, or country=wordnet or country=flat. Repeatable."),
+]
+Order = Annotated[
+    list[str] | None, typer.Option(help="Values of an ordinal column from the lowest: size=S,M,L. Repeatable.")
+]
+Nominal = Annotated[list[str] | None, typer.Option(help="Columns of numbers whose values are names: a,b.")]
+ColumnWeight = Annotated[
+    list[str] | None, typer.Option(help="How much a column counts beside others: age=2. Repeatable.")
+]
+Combinations = Annotated[
+    str | None, typer.Option(help="Released combinations of categories: any, or observed in the original.")
+]
 Cut = Annotated[str | None, typer.Option(help="Cut into blocks: spread-tree, 2d-tree, univariate or equal-counts.")]
 BlockSize = Annotated[str | None, typer.Option(help="Most records of a block, or auto.")]
 BlockColumns = Annotated[list[str] | None, typer.Option(help="Blocking columns: a,b; all by default.")]
@@ -92,6 +106,31 @@ def aggregators(given: Sequence[str] | None) -> dict[str, str] | None:
     if not given:
         return None
     return pairs([part if "=" in part else f"*={part}" for part in given], "-a")
+
+
+def categories(
+    hierarchy: Sequence[str] | None,
+    order: Sequence[str] | None,
+    nominal: Sequence[str] | None,
+    column_weight: Sequence[str] | None,
+    combinations: str | None,
+) -> dict[str, Any]:
+    """Return what was said about categories, by the names of the settings."""
+    sources = {"wordnet": {"wordnet": True}, "flat": {"flat": True}}
+    shares: dict[str, float] = {}
+    for name, text in pairs(column_weight or (), "--column-weight").items():
+        try:
+            shares[name] = float(text)
+        except ValueError:
+            raise shoal.PlanError(f"--column-weight {name}={text}: must be a number") from None
+    return {
+        "hierarchies": {name: sources.get(text, text) for name, text in pairs(hierarchy or (), "--hierarchy").items()}
+        or None,
+        "orders": {name: names([text]) or [] for name, text in pairs(order or (), "--order").items()} or None,
+        "nominal": names(nominal),
+        "column_weights": shares or None,
+        "combinations": combinations,
+    }
 
 
 def blocks(method: str | None, size: str | None, columns: list[str] | None, repair: bool) -> dict[str, Any] | None:

@@ -54,6 +54,10 @@ MEASURES: dict[str, Measure] = _listed(
         "The same, of the columns of categories alone.",
     ),
     Measure(
+        "semantic_loss", "loss of meaning", "utility", PERCENT, "lower",
+        "Squared distance of whole records by the meaning of their categories, over that from the centre.",
+    ),
+    Measure(
         "pil", "PIL", "utility", PERCENT, "lower",
         "How surprising the released quantiles, means, variances, covariances and correlations would be for a sample.",
     ),
@@ -103,6 +107,30 @@ MEASURES: dict[str, Measure] = _listed(
         "Cells that are missing in the release and were not in the original.",
     ),
     Measure(
+        "generalised_cells", "generalised categories", "utility", "", "lower",
+        "Categories that became a name above theirs in the hierarchy.",
+    ),
+    Measure(
+        "root_cells", "categories that became the root", "utility", "", "lower",
+        "Those of them that say nothing any more.",
+    ),
+    Measure(
+        "replaced_cells", "replaced categories", "utility", "", "lower",
+        "Categories that became another value, which is not above theirs.",
+    ),
+    Measure(
+        "changed_records", "records changed", "utility", PERCENT, "lower",
+        "Share of the records whose quasi-identifiers are not as they were.",
+    ),
+    Measure(
+        "introduced_combinations", "combinations introduced", "utility", "", "lower",
+        "Released combinations of quasi-identifiers that no original record has.",
+    ),
+    Measure(
+        "lost_combinations", "combinations lost", "utility", "", "lower",
+        "Original combinations of quasi-identifiers that no released record has.",
+    ),
+    Measure(
         "dbrl", "record linkage (DBRL)", "risk", PERCENT, "lower",
         "Share of the records whose nearest released record is their own; ties share the link.",
     ),
@@ -133,6 +161,13 @@ MEASURES: dict[str, Measure] = _listed(
     ),
     Measure(
         "global_risk_original", "global risk before", "risk", PERCENT, "lower", "The same in the original."
+    ),
+    Measure(
+        "distinct_before", "combinations before", "risk", "", "lower",
+        "Different combinations of quasi-identifiers in the original.",
+    ),
+    Measure(
+        "distinct_after", "combinations after", "risk", "", "lower", "The same in the release."
     ),
     Measure(
         "highest_risk", "highest individual risk", "risk", PERCENT, "lower",

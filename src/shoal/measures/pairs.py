@@ -12,6 +12,7 @@ import numpy as np
 
 from shoal.arrays import Flags, Floats, Ints, Numbers
 from shoal.encode import Column, Scale
+from shoal.hierarchy import NodeDistances
 
 MISSING = -1  # the code of a missing category
 
@@ -73,6 +74,19 @@ class CategoryPair:
     def suppressed(self) -> int:
         """Cells that are missing in the release only."""
         return int(((self.original != MISSING) & (self.released == MISSING)).sum())
+
+
+@dataclass(frozen=True)
+class SemanticPair(CategoryPair):
+    """One column of categories with a hierarchy; the codes are those of its nodes.
+
+    Attributes
+    ----------
+    measured : NodeDistances
+        Hierarchy and distances.
+    """
+
+    measured: NodeDistances
 
 
 Pair = NumericPair | CategoryPair

@@ -7,6 +7,7 @@ The tests of promises run on every entry.
 from __future__ import annotations
 
 from shoal.errors import PlanError, did_you_mean
+from shoal.partition.categorical import CATEGORICAL
 from shoal.partition.dbfs import dbfs
 from shoal.partition.density import hdf, ldf
 from shoal.partition.fuzzy_c_means import fuzzy_c_means
@@ -272,5 +273,6 @@ METHODS: dict[str, Method] = {
             by_column=True,
             refinable="never",
         ),
+        *CATEGORICAL,
     )
 }

@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.arrays import Ints
 from shoal.errors import PlanError, did_you_mean
+from shoal.schema import MEASURABLE, Kind
 
 DONE, STOP = 0, 1  # places in a watch
 
@@ -110,6 +111,12 @@ class Method:
         the pipeline hands it the whole set.
     seeded : bool
         It draws random numbers: the function takes the seed of the plan too, as ``seed``.
+    kinds : tuple of Kind
+        Kinds of columns that it takes.
+    mixed : bool
+        The function takes :class:`shoal.mixed.Mixed` records, distinct and counted, instead of a matrix of numbers.
+    category_aggregator : str
+        What is released for categories with a hierarchy where nothing is said.
     """
 
     name: str
@@ -124,6 +131,9 @@ class Method:
     exclusive: tuple[tuple[str, ...], ...] = ()
     searches: bool = False
     seeded: bool = False
+    kinds: tuple[Kind, ...] = MEASURABLE
+    mixed: bool = False
+    category_aggregator: str = "centroid"
 
     def without_effect(self, given: Mapping[str, object], columns: int) -> list[str]:
         """Say which options have no effect because no set of quasi-identifiers has more than one column."""
@@ -148,6 +158,7 @@ class Method:
             "doc": self.doc,
             "source": self.source,
             "cost": self.cost,
+            "kinds": [str(kind) for kind in self.kinds],
             "options": options,
         }
 

@@ -16,7 +16,9 @@ from shoal.measures.catalogue import Measure
 
 FEWEST = 10  # original records that a figure of the external edition is about, at least
 INSIDE = (  # measures that the external edition leaves out: what the original was like, and how near values are to it
-    *("global_risk_original", "sample_uniques_original"),
+    *("global_risk_original", "sample_uniques_original", "distinct_before"),
+    *("introduced_combinations", "lost_combinations", "changed_records"),
+    *("generalised_cells", "root_cells", "replaced_cells"),
     *("interval_disclosure", "interval_disclosure_sd", "interval_records", "interval_records_sd", "dr", "score"),
 )
 _COUNTS = ("suppressed_cells", "sample_uniques", "sample_uniques_original", "special_uniques")  # of records or cells

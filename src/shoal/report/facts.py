@@ -13,7 +13,10 @@ from shoal.before_after import ColumnChange, Shape, column_changes, shapes
 from shoal.declare import DEFAULT_METHOD
 from shoal.errors import PlanError
 from shoal.files import Source, file_format
-from shoal.measurement import Measures, Names, measure
+from shoal.hierarchy import load_hierarchy
+from shoal.measured import Measures
+from shoal.measurement import Names, measure
+from shoal.outlines import Outline, outline
 from shoal.pipeline import read
 from shoal.plan import Plan, Reading, as_reading
 from shoal.release import Release, manifest_path
@@ -89,6 +92,8 @@ class Facts:
         Name and checksum of the files; empty for a table in memory, and of the original in the external edition.
     notes : list of str
         What a reader should know; internal only.
+    outlines : list of Outline
+        The hierarchies of the quasi-identifiers.
     """
 
     edition: Edition
@@ -101,6 +106,7 @@ class Facts:
     original: tuple[str, str] = ("", "")
     released: tuple[str, str] = ("", "")
     notes: list[str] = field(default_factory=list)
+    outlines: list[Outline] = field(default_factory=list)
     version: str = field(default_factory=shoal_version)
 
 
@@ -154,6 +160,7 @@ def facts_of_tables(
         confidential=confidential,
         weight=weight,
         known=known,
+        hierarchies=_hierarchies_of(plan, tables[0].names, quasi_identifiers, notes),
         threads=threads,
         progress=progress,
     )
@@ -185,7 +192,36 @@ def _facts(
         original=original if edition.internal else ("", ""),
         released=released,
         notes=notes if edition.internal else [],
+        outlines=_outlines(plan, measures, tables, edition),
     )
+
+
+def _outlines(plan: Plan | None, measures: Measures, tables: tuple[Table, Table], edition: Edition) -> list[Outline]:
+    """Draw the hierarchies that the measures are by."""
+    drawn = []
+    for name in measures.semantic:
+        values = [cell for table in tables for cell, there in zip(*table.cells(name), strict=True) if there]
+        assert plan is not None
+        hierarchy = load_hierarchy(plan.hierarchies[name], dict.fromkeys(map(str, values)))
+        drawn.append(outline(name, hierarchy, *tables, edition.least))
+    return drawn
+
+
+def _hierarchies_of(
+    plan: Plan | None, columns: Sequence[str], quasi_identifiers: Any, notes: list[str]
+) -> dict[str, Any]:
+    """Return the hierarchies of a plan whose files are still there."""
+    found: dict[str, Any] = {}
+    for name, settings in (plan.hierarchies if plan else {}).items():
+        if settings.file and not Path(settings.file).is_file():
+            notes.append(f"the hierarchy of '{name}' is not where it was, so its loss is not by meaning")
+        elif name in columns and (quasi_identifiers is None or name in _flat(quasi_identifiers)):
+            found[name] = settings
+    return found
+
+
+def _flat(names: Any) -> list[str]:
+    return [names] if isinstance(names, str) else [name for part in names for name in _flat(part)]
 
 
 def _asked(plan: Plan) -> Asked:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from shoal.report.columns import categories, correlations, distributions
 from shoal.report.edit_rules import edit_rules
 from shoal.report.facts import Facts
+from shoal.report.meanings import hierarchies
 from shoal.report.parts import Cards, Code, Grid, Listed, Paragraph, Part, Section
 from shoal.report.verdict import role
 from shoal.report.whole_table import groups, remaining, risk, utility
@@ -91,6 +92,7 @@ SECTIONS: list[Callable[[Facts], Section | None]] = [
     edit_rules,
     distributions,
     categories,
+    hierarchies,
     correlations,
     changed,
     origin,

@@ -1,0 +1,117 @@
+"""Categories by their meaning: loss and time of every method that takes them, k = 2 to 10, on Adult and on Analytics.
+
+After A. Veltmann, Implementation and evaluation of microaggregation algorithms for categorical data (UPC, 2022),
+Figures 13 to 16 and Tables 5 and 6. Adult needs WordNet 3.1 in the folder of the reference data.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import shoal
+from published import data_folder
+from record import Recorder, stopwatch
+from shoal.outlines import outline
+from shoal.tables import open_table
+
+KS = range(2, 11)
+HERE = Path(__file__).parent / "hierarchies"
+PERSON = {"person": "causal_agent"}  # one of the two hypernyms of person, the other being an organism
+
+
+def adult() -> pl.DataFrame:
+    """Occupation and native country of the 30162 records of Adult without missing values."""
+    table = pl.read_csv(data_folder() / "adult" / "adult.data", has_header=False)
+    table = table.with_columns(pl.col(pl.String).str.strip_chars())
+    table = table.filter(~pl.any_horizontal(pl.col(pl.String) == "?") & pl.nth(1).is_not_null())
+    return table.select(pl.nth(6).alias("occupation"), pl.nth(13).alias("native-country"))
+
+
+def adult_hierarchies(parents: dict[str, str]) -> dict[str, Any]:
+    """Where the hierarchies of Adult come from; ``parents`` are changes among the occupations."""
+    wordnet = {"folder": str(data_folder() / "nltk_data"), "version": "3.1"}
+    return {
+        "occupation": {
+            "wordnet": wordnet | {"words": str(HERE / "adult-occupation-words.csv"), "parents": parents},
+        },
+        "native-country": {
+            "wordnet": wordnet
+            | {"words": str(HERE / "adult-country-words.csv"), "parents": {"Taiwan": "asian_country"}},
+        },
+    }
+
+
+def analytics(sample: int | None = None) -> pl.DataFrame:
+    """Operating system and country of the 243545 records of Analytics, or 10000 of them drawn at random."""
+    table = pl.read_csv(data_folder() / "analytics" / "os_country.csv.gz")
+    return table if sample is None else table.sample(10_000, seed=sample, shuffle=True)
+
+
+ANALYTICS = {"os": str(HERE / "analytics-os.yaml"), "country": str(HERE / "analytics-country.yaml")}
+
+
+def data_sets(quick: bool) -> dict[str, tuple[pl.DataFrame, dict[str, Any]]]:
+    """Return the tables by name, with their hierarchies."""
+    samples = {"sample-one": (analytics(1), ANALYTICS), "sample-two": (analytics(2), ANALYTICS)}
+    if quick:
+        return {"sample-one": samples["sample-one"]}
+    return {
+        **samples,
+        "analytics": (analytics(), ANALYTICS),
+        "adult": (adult(), adult_hierarchies({})),
+        "adult-agent": (adult(), adult_hierarchies(PERSON)),
+    }
+
+
+def methods() -> list[str]:
+    """Return the methods that take hierarchies."""
+    return [name for name, method in shoal.METHODS.items() if shoal.Kind.SEMANTIC in method.kinds]
+
+
+def run(quick: bool) -> None:
+    """Run every method on every table at every k; one line each."""
+    recorder = Recorder("categories", quick)
+    for data, (table, sources) in data_sets(quick).items():
+        found = {name: shoal.load_hierarchy(source, table[name].unique().to_list()) for name, source in sources.items()}
+        for name, hierarchy in found.items():
+            drawn = outline(name, hierarchy, open_table(table), open_table(table))
+            recorder.add(
+                part="hierarchy",
+                data=data,
+                column=name,
+                nodes=len(hierarchy),
+                height=hierarchy.height,
+                distinct=table[name].n_unique(),
+                drawn=[f"{b}{n}" for b, n in zip(drawn.branches, drawn.names, strict=True)],
+            )
+        counts = table.group_by(table.columns).len()["len"]
+        recorder.add(
+            part="data",
+            data=data,
+            records=len(table),
+            distinct=len(counts),
+            below_2=int((counts < 2).sum()),
+            below_5=int(counts.filter(counts < 5).sum()),
+            global_risk=100.0 * len(counts) / len(table),
+        )
+        for method in methods():
+            settings = {"method": method, "hierarchies": sources}
+            shoal.protect(table, KS[0], table.columns, **settings)  # compiles, and reads WordNet
+            for k in KS[:2] if quick else KS:
+                with stopwatch() as taken:
+                    summary = shoal.protect(table, k, table.columns, **settings).summary
+                recorder.add(
+                    part="run",
+                    data=data,
+                    method=method,
+                    k=k,
+                    loss=summary.loss,
+                    by_column=summary.loss_by_column,
+                    global_risk=summary.global_risk,
+                    distinct=summary.distinct_after,
+                    smallest=summary.smallest_group,
+                    **taken,
+                )

@@ -1,0 +1,145 @@
+"""shoal hierarchy check | show | from-wordnet."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+from rich.tree import Tree
+
+import shoal
+from shoal.cli.options import Delimiter, Encoding, Json, Missing, NoHeader, pairs, reading_of
+from shoal.cli.shell import err, out, told_errors
+
+hierarchy = typer.Typer(no_args_is_help=True, help="Look at hierarchies of categories, and make them from WordNet.")
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="CSV (leaf to root, or child and parent), YAML or OWL.")]
+Data = Annotated[Path | None, typer.Option("--data", metavar="TABLE", help="Table whose values must be in it.")]
+Column = Annotated[str | None, typer.Option("--column", help="Column of the table.")]
+
+
+@hierarchy.command()
+def check(
+    file: File,
+    data: Data = None,
+    column: Column = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    missing: Missing = None,
+    no_header: NoHeader = False,
+    as_json: Json = False,
+) -> None:
+    """Say what is wrong with a hierarchy, and which values of a column it does not have."""
+    with told_errors():
+        found = shoal.inspect_hierarchy(file, data, column, reading_of(delimiter, encoding, missing, no_header))
+        _notes(found)
+        if as_json:
+            typer.echo(json.dumps(found.to_dict()))
+            return
+        figures = found.to_dict()
+        out.print(
+            f"{file.name}: {figures['nodes']} names, {figures['leaves']} of them leaves, {figures['height']} levels",
+            markup=False,
+            highlight=False,
+        )
+        if column is not None:
+            inner = f", {found.inner} of them above others" if found.inner else ""
+            out.print(f"column {column}: all {found.distinct} values are in it{inner}", markup=False, highlight=False)
+
+
+@hierarchy.command()
+def show(
+    file: File,
+    data: Data = None,
+    column: Column = None,
+    least: Annotated[
+        int | None, typer.Option(help="Smallest count that is shown as it is; 5 by default, 1 shows all.")
+    ] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    missing: Missing = None,
+    no_header: NoHeader = False,
+) -> None:
+    """Draw a hierarchy, with the number of records at and below each name where a table is given."""
+    with told_errors():
+        if least is not None and data is None:
+            raise shoal.PlanError("--least has no effect without --data: there are no counts")
+        if least is not None and least < 1:
+            raise shoal.PlanError("--least: must be at least 1")
+        found = shoal.inspect_hierarchy(file, data, column, reading_of(delimiter, encoding, missing, no_header))
+        _notes(found)
+        out.print(_tree(found, shoal.FEWEST if least is None else least))
+
+
+@hierarchy.command("from-wordnet")
+def from_wordnet(
+    table: Annotated[
+        Path | None, typer.Argument(metavar="[TABLE]", help="Table with the values; --words alone will do too.")
+    ] = None,
+    column: Column = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write it: .csv or .yaml.")
+    ] = None,
+    words: Annotated[
+        Path | None, typer.Option(help="CSV or YAML file of values and their words: Hong;hong_kong.")
+    ] = None,
+    word: Annotated[
+        list[str] | None, typer.Option(help="Word of one value: Handlers-cleaners=cleaner#3. Repeatable.")
+    ] = None,
+    parent: Annotated[
+        list[str] | None, typer.Option(help="What to put above a value: Taiwan=asian_country. Repeatable.")
+    ] = None,
+    version: Annotated[str | None, typer.Option(help="Version of WordNet, 3.0 or 3.1; whichever is there.")] = None,
+    folder: Annotated[Path | None, typer.Option(help="Folder of nltk's data, where nltk does not find it.")] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    missing: Missing = None,
+    no_header: NoHeader = False,
+    as_json: Json = False,
+) -> None:
+    """Make a hierarchy from the hypernyms of nouns in WordNet, to look at, correct and use."""
+    with told_errors():
+        if output is None:
+            raise shoal.PlanError("name the file to write the hierarchy to: -o FILE.csv or -o FILE.yaml")
+        if words is not None and word:
+            raise shoal.PlanError("give the words in a file with --words, or one by one with --word, not both")
+        source: dict[str, Any] = {"words": str(words) if words is not None else pairs(word or (), "--word")}
+        source["parents"] = pairs(parent or (), "--parent")
+        if version is not None:
+            source["version"] = version
+        if folder is not None:
+            source["folder"] = str(folder)
+        found = shoal.inspect_hierarchy(
+            {"wordnet": source}, table, column, reading_of(delimiter, encoding, missing, no_header)
+        )
+        _notes(found)
+        found.write(output)
+        err.print(f"hierarchy written to {output}; look at it with: shoal hierarchy show {output}", markup=False)
+        if as_json:
+            typer.echo(json.dumps(found.to_dict()))
+
+
+def _notes(found: shoal.HierarchyInspection) -> None:
+    for note in found.notes:
+        err.print(f"note: {note}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _tree(found: shoal.HierarchyInspection, least: int) -> Tree:
+    """Draw the nodes; a count of fewer records than ``least`` is not told."""
+    path: list[Tree] = []
+    for line in found.lines():
+        label = Text(shoal.printable(line.name), style="bold" if line.own else "")
+        if line.below is not None and line.own is not None:
+            label.append(f"  {_count(line.below, least)}", style="cyan")
+            if line.own and line.own != line.below:
+                label.append(f" ({_count(line.own, least)} itself)", style="dim")
+        del path[line.depth - 1 :]
+        path.append(path[-1].add(label) if path else Tree(label))
+    return path[0]
+
+
+def _count(number: int, least: int) -> str:
+    return f"<{least}" if 0 < number < least else f"{number}"

@@ -1,0 +1,162 @@
+"""The entries of the methods that take categories, or distinct records of any kind."""
+
+from __future__ import annotations
+
+from shoal.partition.k_modes import k_modes
+from shoal.partition.method import Method, Option
+from shoal.partition.mondrian import mondrian, mondrian_ordered, mondrian_strict, sa_mondrian
+from shoal.partition.mondrian_relaxed import mondrian_relaxed
+from shoal.partition.semantic_mdav import mdav_generic, s_mdav, sa_mdav, sa_mdav_static
+from shoal.partition.semantic_optimal import semantic_optimal
+from shoal.schema import EVERY_KIND, ORDERED
+
+_DISSOLVE = Option(
+    "dissolve", "afterwards, dissolve groups whose records lose less in their nearest other groups", False, bool
+)
+_PERSIST = Option(
+    "persist", "try every place of every column before a part remains whole, not only the first", True, bool
+)
+
+CATEGORICAL = (
+    Method(
+        "semantic-optimal",
+        semantic_optimal,
+        doc="The least loss that a search finds on columns of any kind: simulated annealing of distinct records.",
+        source="this project; see its page",
+        cost="O(h) a step for hierarchies of h names, after sa-mdav or sa-mondrian",
+        options=(
+            Option("steps", "changes to propose; as many as suit the size where nothing is said", None, int, least=0),
+            Option("time", "seconds to search instead of a number of steps", None, float, least=0),
+            Option("split", "equal records may be separated where that lowers the loss", True, bool),
+        ),
+        refinable="never",
+        exclusive=(("steps", "time"),),
+        searches=True,
+        seeded=True,
+        kinds=EVERY_KIND,
+        mixed=True,
+    ),
+    Method(
+        "s-mdav",
+        s_mdav,
+        doc="MDAV by meaning: groups of k, and centroids among all names of the hierarchies.",
+        source="Martinez, Sanchez & Valls 2012",
+        cost="O(d m^2) for m distinct records",
+        refinable="never",
+        kinds=EVERY_KIND,
+        mixed=True,
+    ),
+    Method(
+        "sa-mdav",
+        sa_mdav,
+        doc="Adaptive MDAV by meaning: equal records together, the nearest join until there are k.",
+        source="Martinez, Sanchez & Valls 2012",
+        cost="O(d m^2) for m distinct records",
+        options=(_DISSOLVE,),
+        refinable="never",
+        kinds=EVERY_KIND,
+        mixed=True,
+    ),
+    Method(
+        "sa-mdav-static",
+        sa_mdav_static,
+        doc="As sa-mdav, with distances from the first record of a group instead of from its centroid.",
+        source="Martinez, Sanchez & Valls 2012",
+        cost="O(d m^2) for m distinct records",
+        options=(_DISSOLVE,),
+        refinable="never",
+        kinds=EVERY_KIND,
+        mixed=True,
+    ),
+    Method(
+        "mdav-generic",
+        mdav_generic,
+        doc="MDAV on numbers, ordinal and nominal columns together: groups of k; hierarchies play no part.",
+        source="Domingo-Ferrer & Torra 2005",
+        cost="O(d m^2) for m distinct records",
+        refinable="never",
+        kinds=EVERY_KIND,
+        mixed=True,
+        category_aggregator="mode",
+    ),
+    Method(
+        "k-modes",
+        k_modes,
+        doc="k-means with modes for categories; groups that are too small are dissolved; depends on the seed.",
+        source="Torra 2004",
+        cost="O(d m c) a round for m distinct records and c centres",
+        options=(Option("rounds", "most rounds of assigning records to centres", 10, int, least=1),),
+        refinable="never",
+        seeded=True,
+        kinds=EVERY_KIND,
+        mixed=True,
+        category_aggregator="mode",
+    ),
+    Method(
+        "mondrian",
+        mondrian,
+        doc="Cuts along the widest column at its median while both parts keep k; equal values together.",
+        source="LeFevre, DeWitt & Ramakrishnan 2006",
+        cost="O(d m log m) a level for m distinct records",
+        options=(_PERSIST,),
+        refinable="never",
+        kinds=ORDERED,
+        mixed=True,
+    ),
+    Method(
+        "mondrian-relaxed",
+        mondrian_relaxed,
+        doc="Cuts along the widest column into halves of equal size; equal values may be separated.",
+        source="LeFevre, DeWitt & Ramakrishnan 2006",
+        cost="O(d m log m) a level for m distinct records",
+        refinable="never",
+        kinds=ORDERED,
+        mixed=True,
+    ),
+    Method(
+        "mondrian-mixed",
+        mondrian,
+        doc="mondrian on all kinds of columns; the least common subsumer of a group is released.",
+        source="MOSAICrOWN D5.5 2021",
+        cost="O(d m log m) a level for m distinct records",
+        options=(_PERSIST,),
+        refinable="never",
+        kinds=EVERY_KIND,
+        mixed=True,
+        category_aggregator="least-common-subsumer",
+    ),
+    Method(
+        "mondrian-strict",
+        mondrian_strict,
+        doc="As mondrian-ordered, with categories in an arbitrary order, drawn with the seed: a control.",
+        source="Veltmann 2022",
+        cost="O(d m log m) a level for m distinct records",
+        options=(_PERSIST,),
+        refinable="never",
+        seeded=True,
+        kinds=EVERY_KIND,
+        mixed=True,
+    ),
+    Method(
+        "mondrian-ordered",
+        mondrian_ordered,
+        doc="Cuts along the column farthest from its centroid, at the centroid; categories in post-order.",
+        source="Veltmann 2022",
+        cost="O(d m log m) a level for m distinct records",
+        options=(_PERSIST,),
+        refinable="never",
+        kinds=EVERY_KIND,
+        mixed=True,
+    ),
+    Method(
+        "sa-mondrian",
+        sa_mondrian,
+        doc="As mondrian-ordered, cut between the neighbouring values that are farthest apart in meaning.",
+        source="Veltmann 2022",
+        cost="O(d m log m) a level for m distinct records",
+        options=(_PERSIST,),
+        refinable="never",
+        kinds=EVERY_KIND,
+        mixed=True,
+    ),
+)

@@ -1,0 +1,228 @@
+"""Mondrian: the records are cut in two along one column, again and again, while both parts keep k.
+
+Sources: K. LeFevre, D. DeWitt and R. Ramakrishnan, Mondrian multidimensional k-anonymity, ICDE 2006 (``mondrian``);
+MOSAICrOWN, deliverable D5.5, 2021 (``mondrian-mixed``); A. Veltmann, Implementation and
+evaluation of microaggregation algorithms for categorical data, UPC Barcelona, 2022 (``mondrian-strict``,
+``mondrian-ordered``, ``sa-mondrian``).
+
+What differs is which column is tried first and where it is cut:
+
+- ``mondrian``, ``mondrian-mixed``: the column with the widest range, at its median; equal values stay together.
+- ``mondrian-ordered``: the column with the largest mean distance from its centroid, before the centroid, or else after
+  it. Categories are in the post-order of their hierarchy.
+- ``mondrian-strict``: the same with categories in an arbitrary order, drawn with the seed: a control.
+- ``sa-mondrian``: the same columns, cut between the two neighbouring values that are farthest apart.
+
+A column that cannot be cut there is passed over for the next. With ``persist`` the other places of a column are tried
+as well, those nearest to the median, nearest to the centroid or with the widest gap first, so that a part remains whole
+only where no cut of any column leaves k on both sides.
+
+Missing values come after all others. Cost: O(d m log m) for each level of cuts, for m distinct records. Every group has
+at least k records: a cut is made only where both parts have.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from shoal.arrays import Floats, Ints
+from shoal.kernels.compiling import kernel
+from shoal.kernels.mixed import NUMBER, add_sums, cell_distance, centre_of, sums_start
+from shoal.mixed import Mixed
+from shoal.partition.method import DONE, STOP
+
+_MEDIAN, _CENTROID, _GAP = range(3)
+
+
+def mondrian(records: Mixed, k: int, watch: Ints, persist: bool = True) -> Ints:
+    """Partition records by strict Mondrian, at medians."""
+    return _partition(records, k, watch, _MEDIAN, persist)
+
+
+def mondrian_ordered(records: Mixed, k: int, watch: Ints, persist: bool = True) -> Ints:
+    """Partition records by Mondrian with cuts at centroids."""
+    return _partition(records, k, watch, _CENTROID, persist)
+
+
+def mondrian_strict(records: Mixed, k: int, watch: Ints, seed: int = 0, persist: bool = True) -> Ints:
+    """Partition records as ``mondrian_ordered`` does, with the categories in an arbitrary order."""
+    rng = np.random.default_rng(seed)
+    order = records.order.copy()
+    for j, kind in enumerate(records.kinds):
+        seen = ~np.isnan(records.cells[:, j])
+        if kind != NUMBER and seen.any():
+            order[seen, j] = rng.permutation(records.width[j])[records.cells[seen, j].astype(np.int64)]
+    return mondrian_ordered(replace(records, order=order), k, watch, persist)
+
+
+def sa_mondrian(records: Mixed, k: int, watch: Ints, persist: bool = True) -> Ints:
+    """Partition records by Mondrian with cuts at the widest gaps."""
+    return _partition(records, k, watch, _GAP, persist)
+
+
+def _partition(records: Mixed, k: int, watch: Ints, where: int, persist: bool) -> Ints:
+    order = np.where(np.isnan(records.order), np.inf, records.order)
+    return records.spread(_cut(records.cells, order, records.counts, *records.columns, k, where, persist, watch))
+
+
+@kernel
+def _cut(
+    cells: Floats,
+    order: Floats,
+    counts: Ints,
+    kinds: Ints,
+    tables: Floats,
+    offset: Ints,
+    width: Ints,
+    weights: Floats,
+    k: int,
+    where: int,
+    persist: bool,
+    watch: Ints,
+) -> Ints:
+    """Group (m,) of each distinct record; ``order`` (m, d) is what columns are sorted by, infinite where missing."""
+    m, d = cells.shape
+    record = np.arange(m)  # a part is a run of these
+    spans = widths(order, record, np.full(d, -1.0))
+    lows, highs = [0], [m]
+    group, made = np.empty(m, np.int64), 0
+    while len(lows) > 0:
+        low, high = lows.pop(), highs.pop()
+        part = record[low:high].copy()
+        total = counts[part].sum()
+        at = 0
+        if total >= 2 * k and watch[STOP] == 0:
+            centre = np.empty(d)
+            if where == _MEDIAN:
+                wide = weights * widths(order, part, spans)
+            else:
+                wide = _far(cells, part, counts, kinds, tables, offset, width, weights, centre)
+            for j in np.argsort(-wide, kind="mergesort"):
+                by_key = np.argsort(order[part, j], kind="mergesort")
+                column = (kinds[j], tables, offset[j], width[j])
+                at = _place(cells[:, j], order[:, j], part[by_key], counts, k, where, persist, centre[j], *column)
+                if at > 0:
+                    record[low:high] = part[by_key]
+                    break
+        if at > 0:
+            lows.append(low + at)
+            highs.append(high)
+            lows.append(low)
+            highs.append(low + at)
+        else:
+            group[part] = made
+            made += 1
+            watch[DONE] += total
+    return group
+
+
+@kernel
+def _far(
+    cells: Floats,
+    part: Ints,
+    counts: Ints,
+    kinds: Ints,
+    tables: Floats,
+    offset: Ints,
+    width: Ints,
+    weights: Floats,
+    centre: Floats,
+) -> Floats:
+    """Weighted distance of a part from its centre (d,), which is written, in each column."""
+    d = len(kinds)
+    start = sums_start(width)
+    sums, seen, far = np.zeros(start[d]), np.zeros(d), np.zeros(d)
+    for i in part:
+        add_sums(cells[i], counts[i], kinds, tables, offset, width, start, sums, seen)
+    centre_of(kinds, width, start, sums, seen, centre)
+    for i in part:
+        for j in range(d):
+            off = cell_distance(cells[i, j], centre[j], kinds[j], tables, offset[j], width[j])
+            far[j] += weights[j] * off * counts[i]
+    return far
+
+
+@kernel
+def _place(
+    cells: Floats,
+    order: Floats,
+    part: Ints,
+    counts: Ints,
+    k: int,
+    where: int,
+    persist: bool,
+    centre: float,
+    kind: int,
+    tables: Floats,
+    offset: int,
+    width: int,
+) -> int:
+    """How many records of a part, in its order, go to the left; 0 where no cut that is tried leaves k on both sides.
+
+    ``cells`` (m,) and ``order`` (m,) are of one column.
+    """
+    m = len(part)
+    below = np.zeros(m + 1, np.int64)
+    for b in range(m):
+        below[b + 1] = below[b] + counts[part[b]]
+    total = below[m]
+    # merit of a cut before each record, higher first; minus infinity where equal values would be separated
+    merit = np.full(m, -np.inf)
+    tries = m if persist else 1
+    if where == _GAP:
+        for b in range(1, m):
+            if order[part[b]] != order[part[b - 1]]:
+                merit[b] = cell_distance(cells[part[b - 1]], cells[part[b]], kind, tables, offset, width)
+    elif where == _MEDIAN:
+        # values up to the median go left; with `persist`, the cut that is nearest to the middle
+        middle = order[part[np.searchsorted(2 * below[1:], total)]]
+        for b in range(1, m):
+            if order[part[b]] != order[part[b - 1]] and (persist or order[part[b - 1]] == middle):
+                merit[b] = -abs(2.0 * below[b] - total)
+    else:
+        # before the first record with the centroid's value, after the last, then ever farther from both
+        nearest, least = 0, np.inf
+        for b in range(m):
+            off = cell_distance(cells[part[b]], centre, kind, tables, offset, width)
+            if off < least:
+                nearest, least = b, off
+        value = order[part[nearest]]
+        steps = np.zeros(m, np.int64)  # number of each value in the order
+        for b in range(1, m):
+            steps[b] = steps[b - 1] + (order[part[b]] != order[part[b - 1]])
+        for b in range(1, m):
+            if steps[b] != steps[b - 1]:
+                if order[part[b]] <= value:
+                    merit[b] = -2.0 * (steps[nearest] - steps[b])
+                else:
+                    merit[b] = -2.0 * (steps[b - 1] - steps[nearest]) - 1.0
+        tries = m if persist else 2
+    for b in np.argsort(-merit, kind="mergesort")[:tries]:
+        allowed = merit[b] >= -1.0 or persist or where != _CENTROID
+        if merit[b] > -np.inf and allowed and below[b] >= k and total - below[b] >= k:
+            return int(b)
+    return 0
+
+
+@kernel
+def widths(order: Floats, part: Ints, spans: Floats) -> Floats:
+    """Range of each column (d,) in a part of the records, as a part of ``spans`` (d,); as it is where those are -1.
+
+    Missing values beside others count as the whole range: they are as far from any value as can be.
+    """
+    d = order.shape[1]
+    found = np.zeros(d)
+    for j in range(d):
+        low, high, missing = np.inf, -np.inf, False
+        for i in part:
+            if order[i, j] == np.inf:
+                missing = True
+            else:
+                low, high = min(low, order[i, j]), max(high, order[i, j])
+        if low <= high and spans[j] >= 0.0:
+            found[j] = 1.0 if missing else (high - low) / max(spans[j], 1e-300)
+        elif low <= high:
+            found[j] = high - low
+    return found

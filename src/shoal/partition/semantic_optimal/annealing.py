@@ -1,0 +1,212 @@
+"""Simulated annealing of groups of distinct records.
+
+Proposals: portions that move to a neighbouring group, change places with a neighbour, found a group with their nearest,
+or join another group together; groups that are dissolved into their neighbours. Equal records are separated only where
+``split`` allows it: then a rare record can fill its group up with a few of a frequent one, which is cheaper than to
+give itself up where it has more than half of the k records. Costs are those of :mod:`state`.
+
+Cost: O(codes + portions of the groups concerned) a proposal. Every group has at least k records or none: a proposal
+that would leave fewer is not made.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from shoal.arrays import Floats, Ints
+from shoal.kernels.compiling import kernel
+from shoal.kernels.draws import Stream, draw, uniform
+from shoal.kernels.mixed import sums_start
+from shoal.partition.method import DONE, STOP
+from shoal.partition.semantic_optimal.state import State, cost_with, transfer
+
+_MOVE, _SWAP, _FOUND, _DISSOLVE = 0.45, 0.75, 0.9, 0.97  # shares of the proposals, added up; the rest joins two groups
+_cost_with: Any = cost_with  # their arrays are passed as tuples, whose types mypy cannot put together
+_transfer: Any = transfer
+_TRIED = 8  # neighbours that a record of a dissolved group looks at
+
+
+@kernel
+def anneal(  # noqa: PLR0915 - a search loop in one piece
+    cells: Floats,
+    kinds: Ints,
+    tables: Floats,
+    offset: Ints,
+    width: Ints,
+    weights: Floats,
+    middle: Floats,
+    neighbours: Ints,
+    k: int,
+    split: bool,
+    state: State,
+    steps: int,
+    hot: float,
+    cold: float,
+    stream: Stream,
+    watch: Ints,
+) -> None:
+    """Change a state by so many proposals while the temperature falls from hot to cold.
+
+    ``neighbours`` (m, l) are records near each record, nearest first; ``middle`` (d,) is the centre of the table.
+    """
+    record, amount, group = state.record, state.amount, state.group
+    following, before, also = state.following, state.before, state.also
+    heads, firsts, sizes = state.heads, state.firsts, state.sizes
+    sums, seen, costs = state.sums, state.seen, state.costs
+    spare, spare_groups, free = state.spare, state.spare_groups, state.free
+    m, d = cells.shape
+    near = neighbours.shape[1]
+    start = sums_start(width)
+    work, has, centre = np.zeros(start[d]), np.zeros(d), np.zeros(d)
+    columns = (kinds, tables, offset, width, weights)
+    here: Any = (cells, *columns, middle, start, k, record, amount, following, heads, sums, seen, work, has, centre)
+    lists = (record, amount, group, following, before, also, heads, firsts)
+    everything: Any = (cells, *columns, start, *lists, sizes, sums, seen, spare, spare_groups, free)
+    done_rec = np.empty(4 * k + 4 * m + 8, np.int64)
+    done_from, done_to, done_many = np.empty_like(done_rec), np.empty_like(done_rec), np.empty_like(done_rec)
+    fall = np.log(cold / hot) / max(steps, 1)
+    for step in range(steps):
+        if step % 1024 == 0:
+            watch[DONE] += 1024
+            if watch[STOP] != 0:
+                return
+        temperature = hot * np.exp(fall * step)
+        rec = draw(stream, m)
+        p = firsts[rec]
+        while also[p] >= 0 and uniform(stream) < 0.5:
+            p = also[p]
+        a, mine = group[p], amount[p]
+        u = uniform(stream)
+        other = neighbours[rec, int(near * u * u)]
+        q = firsts[other]
+        while also[q] >= 0 and uniform(stream) < 0.5:
+            q = also[q]
+        b, theirs = group[q], amount[q]
+        kind = uniform(stream)
+        if kind < _SWAP and a == b:
+            continue
+        if kind < _SWAP:
+            many, back = mine, 0
+            if kind < _MOVE:
+                if sizes[a] - many < k and sizes[a] != many:
+                    many = sizes[a] - k if split else 0
+                if many == 0:
+                    continue
+            else:
+                back = theirs
+                if split:  # as few as are needed in return
+                    back = min(theirs, max(1, k - (sizes[a] - mine)))
+                if sizes[a] - many + back < k or sizes[b] + many - back < k:
+                    continue
+            if free[0] < 2:
+                continue
+            other_back = other if back > 0 else -1
+            cost_a = 0.0
+            if sizes[a] - many + back > 0:
+                cost_a = _cost_with(*here, a, rec, -many, other_back, back)
+            cost_b = _cost_with(*here, b, rec, many, other_back, -back)
+            if not _taken(cost_a + cost_b - costs[a] - costs[b], temperature, stream):
+                continue
+            _transfer(*everything, rec, a, b, many)
+            if back > 0:
+                _transfer(*everything, other, b, a, back)
+            costs[a], costs[b] = cost_a, cost_b
+            continue
+        count, valid = 0, True
+        if kind < _FOUND:
+            if free[1] == 0 or free[0] < near + 2:
+                continue
+            g = spare_groups[free[1] - 1]
+            need = k
+            for t in range(-1, near):
+                if need <= 0:
+                    break
+                who = rec if t < 0 else neighbours[rec, t]
+                if t >= 0 and uniform(stream) < 0.1:
+                    continue
+                p = firsts[who]
+                while p >= 0 and need > 0:
+                    h, there, onward = group[p], amount[p], also[p]
+                    if h != g:
+                        many = there
+                        if sizes[h] - many < k and sizes[h] != many:
+                            many = sizes[h] - k if split else 0
+                        if split and t >= 0:
+                            least = min(many, need)
+                            if sizes[h] - least >= k:
+                                many = least
+                        if many > 0:
+                            _transfer(*everything, who, h, g, many)
+                            done_rec[count], done_from[count], done_to[count], done_many[count] = who, h, g, many
+                            count += 1
+                            need -= many
+                    p = onward
+                if t < 0 and count == 0:
+                    break
+            valid = need <= 0 and count > 0
+        elif kind < _DISSOLVE:
+            if sizes[a] > 4 * k:
+                continue
+            p = heads[a]
+            while p >= 0 and valid:
+                who, many, onward = record[p], amount[p], following[p]
+                home, least = -1, np.inf
+                for t in range(min(near, _TRIED)):
+                    h = group[firsts[neighbours[who, t]]]
+                    if h not in (a, home):
+                        grown = (
+                            _cost_with(*here, h, who, many, -1, 0) - costs[h]
+                        )  # of a home that others have joined, more than it is: a guess that suffices
+                        if grown < least:
+                            home, least = h, grown
+                if home < 0:
+                    valid = False
+                    break
+                _transfer(*everything, who, a, home, many)
+                done_rec[count], done_from[count], done_to[count], done_many[count] = who, a, home, many
+                count += 1
+                p = onward
+        else:
+            if a == b or sizes[a] > 4 * k:
+                continue
+            p = heads[a]
+            while p >= 0:
+                who, many, onward = record[p], amount[p], following[p]
+                _transfer(*everything, who, a, b, many)
+                done_rec[count], done_from[count], done_to[count], done_many[count] = who, a, b, many
+                count += 1
+                p = onward
+        change = 0.0
+        if valid:
+            for t in range(2 * count):
+                h = done_from[t // 2] if t % 2 == 0 else done_to[t // 2]
+                if _first_time(done_from, done_to, t, h):
+                    now = _cost_with(*here, h, -1, 0, -1, 0)
+                    change += now - costs[h]
+        if valid and _taken(change, temperature, stream):
+            for t in range(2 * count):
+                h = done_from[t // 2] if t % 2 == 0 else done_to[t // 2]
+                if _first_time(done_from, done_to, t, h):
+                    costs[h] = _cost_with(*here, h, -1, 0, -1, 0)
+        else:
+            for t in range(count - 1, -1, -1):
+                _transfer(*everything, done_rec[t], done_to[t], done_from[t], done_many[t])
+
+
+@kernel
+def _first_time(done_from: Ints, done_to: Ints, t: int, h: int) -> bool:
+    """Whether a group is not among the ends of the transfers before place ``t``."""
+    found = False
+    for s in range(t):
+        found |= (done_from[s // 2] if s % 2 == 0 else done_to[s // 2]) == h
+    return not found
+
+
+@kernel
+def _taken(change: float, temperature: float, stream: Stream) -> bool:
+    """Whether a change is taken at this temperature."""
+    if change <= 0.0:
+        return change < -1e-12
+    return change < 36.0 * temperature and uniform(stream) < np.exp(-change / temperature)

@@ -1,0 +1,89 @@
+"""The best groups of few records: every way to put them together, by dynamic programming over subsets.
+
+The cost of a set of records is the least, over its subsets that contain its first record, of what the subset costs as a
+group and what the rest costs. O(3^u d) for u records, or distinct records where equal ones stay together. Every group
+has at least k records: no other subset is taken for one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.arrays import Floats, Ints
+from shoal.kernels.compiling import kernel
+from shoal.kernels.mixed import add_sums, sums_start
+from shoal.mixed import Mixed
+from shoal.partition.semantic_optimal.state import off_squared, released
+
+_FEW = 12
+
+
+def small_enough(records: Mixed, split: bool) -> bool:
+    """Whether the best groups can be found by looking at all."""
+    return (len(records) if split else len(records.counts)) <= _FEW
+
+
+def exact_groups(records: Mixed, k: int, split: bool, middle: Floats) -> tuple[Ints, Ints, Ints]:
+    """Return the portions of the groups that cost least: distinct record, group, how many."""
+    which = np.repeat(np.arange(len(records.counts)), records.counts) if split else np.arange(len(records.counts))
+    amounts = np.ones(len(which), dtype=np.int64) if split else records.counts
+    groups = _best_groups(records.cells, *records.columns, middle, which, amounts, k)
+    keys, inverse = np.unique(groups * len(records.counts) + which, return_inverse=True)
+    amount = np.bincount(inverse.reshape(-1), amounts).astype(np.int64)
+    return keys % len(records.counts), keys // len(records.counts), amount
+
+
+@kernel
+def _best_groups(
+    cells: Floats,
+    kinds: Ints,
+    tables: Floats,
+    offset: Ints,
+    width: Ints,
+    weights: Floats,
+    middle: Floats,
+    which: Ints,
+    amounts: Ints,
+    k: int,
+) -> Ints:
+    """Group (u,) of each of u units, which are so many of a distinct record each."""
+    u, d = len(which), cells.shape[1]
+    start = sums_start(width)
+    cost = np.full(1 << u, np.inf)
+    sums, seen, centre = np.zeros(start[d]), np.zeros(d), np.empty(d)
+    for subset in range(1, 1 << u):
+        size = 0
+        for i in range(u):
+            if subset >> i & 1:
+                size += amounts[i]
+        if size < k:
+            continue
+        sums[:] = 0.0
+        seen[:] = 0.0
+        for i in range(u):
+            if subset >> i & 1:
+                add_sums(cells[which[i]], amounts[i], kinds, tables, offset, width, start, sums, seen)
+        released(kinds, width, start, sums, seen, k, centre)
+        cost[subset] = 0.0
+        for i in range(u):
+            if subset >> i & 1:
+                off = off_squared(cells[which[i]], centre, middle, kinds, tables, offset, width, weights)
+                cost[subset] += amounts[i] * off
+    best, taken = np.full(1 << u, np.inf), np.zeros(1 << u, np.int64)
+    best[0] = 0.0
+    for subset in range(1, 1 << u):
+        lowest = subset & -subset
+        part = subset
+        while part > 0:
+            if part & lowest and cost[part] + best[subset ^ part] < best[subset]:
+                best[subset], taken[subset] = cost[part] + best[subset ^ part], part
+            part = (part - 1) & subset
+    groups, made, left = np.empty(u, np.int64), 0, (1 << u) - 1
+    while left > 0:
+        part = taken[left]
+        for i in range(u):
+            if part >> i & 1:
+                groups[i] = made
+        made += 1
+        left ^= part
+    return groups

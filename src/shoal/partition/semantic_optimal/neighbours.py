@@ -1,0 +1,67 @@
+"""Records near each distinct record: all are compared where they are few, and those of the same part where not."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.arrays import Floats, Ints
+from shoal.kernels.compiling import kernel
+from shoal.kernels.mixed import distance
+from shoal.mixed import Mixed
+from shoal.partition.method import new_watch
+from shoal.partition.mondrian import mondrian, sa_mondrian
+
+_NEAR = 30
+_FEW = 6000  # distinct records that are all compared with each other
+_PART = 300  # distinct records of a part, about, where they are not
+
+
+def near_records(records: Mixed) -> Ints:
+    """Return the numbers of records near each distinct record, int64 (m, l), nearest first.
+
+    Of more than some thousands the nearest of two ways to cut them into parts are taken, by medians and by gaps.
+    """
+    m = len(records.counts)
+    if m <= _FEW:
+        return _nearest(records.cells, *records.columns, np.zeros(m, dtype=np.int64), min(_NEAR, m - 1))
+    every = np.arange(m)
+    alone = Mixed(records.cells, np.ones(m, dtype=np.int64), every, *records.columns, records.order, records.semantic)
+    both = [
+        _nearest(records.cells, *records.columns, cut(alone, _PART, new_watch()), _NEAR // 2)
+        for cut in (mondrian, sa_mondrian)
+    ]
+    return np.ascontiguousarray(np.stack(both, axis=2).reshape(m, -1))
+
+
+@kernel
+def _nearest(
+    cells: Floats,
+    kinds: Ints,
+    tables: Floats,
+    offset: Ints,
+    width: Ints,
+    weights: Floats,
+    part: Ints,
+    near: int,
+) -> Ints:
+    """Nearest records (m, near) of the same part (m,); those of parts that have fewer are repeated."""
+    m = len(cells)
+    by_part = np.argsort(part, kind="mergesort")
+    found = np.empty((m, near), np.int64)
+    first = 0
+    while first < m:
+        last = first
+        while last < m and part[by_part[last]] == part[by_part[first]]:
+            last += 1
+        here = by_part[first:last]
+        off = np.empty(len(here))
+        for i in here:
+            for b in range(len(here)):
+                off[b] = distance(cells[i], cells[here[b]], kinds, tables, offset, width, weights)
+                if here[b] == i:
+                    off[b] = np.inf
+            order = np.argsort(off, kind="mergesort")
+            for t in range(near):
+                found[i, t] = here[order[t % max(len(here) - 1, 1)]]
+        first = last
+    return found

@@ -1,0 +1,37 @@
+"""Groups to start from: those of the method that loses least, of all that keep up with the number of records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from shoal.arrays import Floats, Ints
+from shoal.mixed import Mixed
+from shoal.partition.method import new_watch
+from shoal.partition.mondrian import mondrian, mondrian_ordered, sa_mondrian
+from shoal.partition.semantic_mdav import sa_mdav
+
+_MANY = 10_000  # distinct records above which only Mondrian is tried
+Portions = tuple[Ints, Ints, Ints]
+
+
+def best_start(records: Mixed, k: int, costs: Callable[[Portions], Floats]) -> Portions:
+    """Return the portions of the best of several methods; equal records are together."""
+    partitions = [cut(records, k, new_watch()) for cut in (sa_mondrian, mondrian_ordered, mondrian)]
+    if len(records.counts) <= _MANY:
+        partitions.append(sa_mdav(records, k, new_watch(), dissolve=True))
+    best, least = None, np.inf
+    for groups in partitions:
+        portions = portions_of(records, groups)
+        cost = float(costs(portions).sum())
+        if cost < least:
+            best, least = portions, cost
+    assert best is not None
+    return best
+
+
+def portions_of(records: Mixed, groups: Ints) -> Portions:
+    """Return the portions of a partition of the rows."""
+    keys, amount = np.unique(groups * len(records.counts) + records.record, return_counts=True)
+    return keys % len(records.counts), keys // len(records.counts), amount.astype(np.int64)
