@@ -24,7 +24,7 @@ from shoal.rules.antecedents import split_by_antecedents
 from shoal.rules.classify import Classified, Domain, Equation, classify
 from shoal.rules.conflicts import conflicts
 from shoal.rules.evaluate import Cells, evaluate
-from shoal.rules.expression import Missing, walk
+from shoal.rules.expression import Call, Missing, walk
 from shoal.rules.keeping import (
     AGGREGATED,
     CONSTRUCTED,
@@ -84,7 +84,12 @@ def guaranteed(rule: Classified) -> bool:
     (True, False)
     """
     condition = rule.rule.condition
-    return condition is not None and not any(isinstance(node, Missing) for node in walk(condition))
+    if condition is None:
+        return False
+    # what asks whether values are there may be broken by suppressing them
+    return not any(
+        isinstance(node, Missing) or (isinstance(node, Call) and node.function == "count") for node in walk(condition)
+    )
 
 
 def with_aggregators(declared: Declared, editing: Editing) -> Declared:

@@ -276,6 +276,8 @@ class Tuples:
             if not all(name in self.place for name in names):
                 continue
             cells = {name: self._cells(self.place[name], codes, there, exact=True) for name in names}
+            if not all(one.observed.any() for one in cells.values()):
+                continue
             with np.errstate(all="ignore"):
                 (left, seen), (right, also) = (evaluate_value(side, cells) for side in sides)
             found |= seen & also & (left != right) & self.binds[chosen, bound.rule]
