@@ -12,7 +12,7 @@ missing cell is 1 away from any value and 0 from another missing cell.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -45,6 +45,9 @@ class Mixed:
         The cells where columns are sorted; NaN where missing.
     semantic : bool (d,)
         Which columns have a hierarchy.
+    centring : float64, flat
+        What centres are found from, laid out as ``tables``: the distances, or their squares in columns for which the
+        name with the least squared distance is released.
     threads : int
         How many threads a method may use; no result depends on it.
     """
@@ -59,6 +62,7 @@ class Mixed:
     weights: Floats
     order: Floats
     semantic: Flags
+    centring: Floats
     threads: int = 1
 
     def __len__(self) -> int:
@@ -88,9 +92,13 @@ class Mixed:
 
 
 def mix(
-    columns: Sequence[AnyColumn], scales: Sequence[Scale | None], weights: Sequence[float], threads: int = 1
+    columns: Sequence[AnyColumn],
+    scales: Sequence[Scale | None],
+    weights: Sequence[float],
+    threads: int = 1,
+    squared: Collection[str] = (),
 ) -> Mixed:
-    """Put columns of any kind side by side and count equal records.
+    """Put columns of any kind side by side and count equal records; centres of those ``squared`` are by squares.
 
     >>> from shoal.categories import Factor, nominal
     >>> there = np.ones(3, dtype=bool)
@@ -102,7 +110,7 @@ def mix(
     record, first, counts = distinct_records([(column, column.values, column.observed) for column in columns])
     cells = np.empty((len(first), len(columns)))
     order = np.empty_like(cells)
-    kinds, width, tables = [], [], []
+    kinds, width, tables, centring = [], [], [], []
     for j, (column, scale) in enumerate(zip(columns, scales, strict=True)):
         here = column.observed[first]
         if isinstance(column, Category):
@@ -114,6 +122,7 @@ def mix(
             kinds.append(EQUAL if distances is None else TABLE)
             width.append(max(len(column.names), 1))
             tables.append(np.zeros(0) if distances is None else distances.ravel())
+            centring.append(tables[-1] ** 2 if column.name in squared else tables[-1])
         else:
             assert scale is not None
             cells[:, j] = np.where(here, scale.apply(column.values[first]), np.nan)
@@ -121,6 +130,7 @@ def mix(
             kinds.append(NUMBER)
             width.append(1)
             tables.append(np.zeros(0))
+            centring.append(tables[-1])
     sizes = np.array([len(table) for table in tables], dtype=np.int64)
     share = np.asarray(weights, dtype=np.float64)
     return Mixed(
@@ -134,6 +144,7 @@ def mix(
         share / share.sum(),
         order,
         np.array([isinstance(column, Category) and column.hierarchy is not None for column in columns]),
+        np.ascontiguousarray(np.concatenate([*centring, np.zeros(1)])),
         threads,
     )
 

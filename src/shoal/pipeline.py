@@ -94,8 +94,8 @@ def protect(
         What to do with a stratum of fewer than k records.
     aggregators : str or dict
         ``"mean"`` (default), ``"median"``, ``"geometric-mean"``, ``"trimmed-mean"``, ``"mode"``,
-        ``"weighted-mean"`` for numbers; ``"centroid"``, ``"least-common-subsumer"``, ``"median"``, ``"convex-median"``,
-        ``"mode"``, ``"weighted-plurality"`` for categories; one for all, or by column with ``"*"`` for the others.
+        ``"weighted-mean"`` for numbers; ``"centroid"``, ``"least-squares"``, ``"least-common-subsumer"``, ``"median"``,
+        ``"convex-median"``, ``"mode"``, ``"weighted-plurality"`` for categories; one for all, or by column with ``"*"`` for the others.
     scaling : {"z-score", "range", "robust", "none"}
         How columns of numbers are made comparable for distances.
     hierarchies : dict
