@@ -88,8 +88,9 @@ def nominal(name: str, factor: Factor) -> Category:
 
     >>> nominal("sex", Factor(np.array([0, 1, 0]), np.ones(3, dtype=bool), ["f", "m"])).distances
     """
-    codes = np.arange(len(factor.labels))
-    return Category(name, factor.codes, factor.observed, tuple(factor.labels), Kind.NOMINAL, codes, None, None, codes)
+    names = tuple(factor.labels) or (None,)
+    codes = np.arange(len(names))
+    return Category(name, factor.codes, factor.observed, names, Kind.NOMINAL, codes, None, None, codes)
 
 
 def ordinal(name: str, factor: Factor, levels: Sequence[str]) -> Category:
@@ -119,7 +120,10 @@ def semantic(name: str, factor: Factor, hierarchy: Hierarchy, distance: str) -> 
     """Return a column whose values are nodes of a hierarchy; a value that is not is an error that lists them all."""
     labels = [str(label) for label in factor.labels]
     at = check_covered(hierarchy, labels).codes_of(labels)
-    seen = np.unique(at) if len(at) else np.zeros(1, dtype=np.int64)
+    held: list[Any] = factor.labels
+    if not held:  # no value at all: the root stands for what is not there
+        at, held = np.zeros(1, dtype=np.int64), [hierarchy.names[0]]
+    seen = np.unique(at)
     kept = hierarchy.closure(seen)
     rest = np.setdiff1d(kept, seen)
     if len(at) * (len(at) + len(rest)) > _LARGEST:
@@ -135,7 +139,7 @@ def semantic(name: str, factor: Factor, hierarchy: Hierarchy, distance: str) -> 
     distances = NodeDistances.of(hierarchy, distance, counts).matrix(at, nodes)
     place = np.empty(len(hierarchy), dtype=np.int64)
     place[hierarchy.post_order()] = np.arange(len(hierarchy))
-    names = (*factor.labels, *(hierarchy.names[node] for node in rest))
+    names = (*held, *(hierarchy.names[node] for node in rest))
     return Category(
         name, factor.codes, factor.observed, names, Kind.SEMANTIC, place[nodes], distances, hierarchy, nodes
     )

@@ -64,7 +64,7 @@ class CategorySettings(Settings):
 
     @field_validator("nominal", mode="before")
     @classmethod
-    def _as_names(cls, value: object) -> object:
+    def _one_or_more(cls, value: object) -> object:
         return (value,) if isinstance(value, str) else value
 
 

@@ -77,7 +77,7 @@ def _by_appearance(codes: Ints, observed: Flags, labels: list[Any]) -> Factor:
 
 def check_holds(series: nw.Series[Any], names: tuple[Any, ...], occurring: int) -> None:
     """Refuse names that the type of a column cannot hold: those from ``occurring`` on do not occur in it."""
-    if len(names) == occurring:
+    if occurring in (0, len(names)):
         return
     dtype = series.dtype
     fixed = isinstance(dtype, nw.Enum)
@@ -106,18 +106,19 @@ def put_pandas(old: Any, released: Named, put: Flags, suppress: Flags) -> Any:
         kind = pd.CategoricalDtype([*known, *new], ordered=old.dtype.ordered) if new else old.dtype
         place = pd.Index(kind.categories).get_indexer(pd.Index(list(released.names)))
         codes = np.where(put, place[released.codes], old.cat.codes.to_numpy())
-        return pd.Categorical.from_codes(np.where(suppress, -1, codes), dtype=kind)
+        return pd.Series(pd.Categorical.from_codes(np.where(suppress, -1, codes), dtype=kind), index=old.index)
     array = old.array.copy()
     if isinstance(old.dtype, pd.ArrowDtype):
         filled = put_pyarrow(array.__arrow_array__(), old.dtype.pyarrow_dtype, released, put, suppress)
-        return pd.array(filled.to_pandas(types_mapper=pd.ArrowDtype), dtype=old.dtype)
+        return pd.Series(filled.to_pandas(types_mapper=pd.ArrowDtype).array, index=old.index, dtype=old.dtype)
     names = np.empty(len(released.names), dtype=object)
     names[:] = released.names
     cells = names[released.codes[put]]
     array[put] = cells if old.dtype == object else pd.array(cells, dtype=old.dtype)
     if suppress.any():
         array[suppress] = getattr(old.dtype, "na_value", None if old.dtype == object else np.nan)
-    return array
+    # objects stay objects: left to itself, pandas would make text of them
+    return pd.Series(array, index=old.index, dtype=old.dtype, copy=False)
 
 
 def put_polars(old: Any, released: Named, put: Flags, suppress: Flags) -> Any:

@@ -334,7 +334,7 @@ def _put_pandas(frame: Any, columns: _Released, drop: list[str]) -> Any:
         numbers, put, suppress = columns[name]
         old = frame.iloc[:, place]
         if isinstance(numbers, Named):
-            frame.isetitem(place, pd.Series(put_pandas(old, numbers, put, suppress), index=frame.index, copy=False))
+            frame.isetitem(place, put_pandas(old, numbers, put, suppress))
             continue
         new = old.array.copy()
         if isinstance(old.dtype, pd.ArrowDtype):

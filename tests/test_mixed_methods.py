@@ -1,0 +1,205 @@
+"""The methods for columns of any kind against their slow, obvious versions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import slow_mixed
+from shoal.categories import Factor, nominal, ordinal, semantic
+from shoal.encode import Column, Scale
+from shoal.hierarchy import grow
+from shoal.mixed import mix
+from shoal.partition import METHODS
+from shoal.partition.method import new_watch
+from shoal.partition.semantic_optimal import problem_of, solve
+from shoal.partition.semantic_optimal.start import portions_of
+
+TREE = [
+    ("health", "job"),
+    ("nurse", "health"),
+    ("doctor", "health"),
+    ("surgeon", "doctor"),
+    ("food", "job"),
+    ("cook", "food"),
+    ("baker", "cook"),
+    ("waiter", "food"),
+    ("farmer", "job"),
+]
+LEVELS = ["none", "school", "trade", "college"]
+JOBS = ["nurse", "doctor", "surgeon", "cook", "baker", "waiter", "farmer", "food"]
+
+
+def draw(kind, n, seed):
+    """Rows of a table, its columns as the slow version has them, and as shoal has them."""
+    rng = np.random.default_rng(seed)
+    many = {
+        "numbers": [rng.integers(0, 12, n), rng.integers(0, 5, n)],
+        "one hierarchy": [rng.choice(JOBS, n, p=_skewed(rng, len(JOBS)))],
+        "categories": [rng.choice(JOBS, n, p=_skewed(rng, len(JOBS))), rng.choice(["f", "m"], n)],
+        "mixed": [
+            rng.choice(JOBS, n, p=_skewed(rng, len(JOBS))),
+            rng.choice(LEVELS, n),
+            rng.choice(["f", "m"], n),
+            rng.integers(0, 9, n),
+        ],
+    }[kind.removesuffix(" missing")]
+    cells = [[value.item() for value in column] for column in many]
+    if kind.endswith("missing"):
+        cells = [[None if rng.random() < 0.15 else value for value in column] for column in cells]
+    slow_columns, columns, scales = [], [], []
+    for j, values in enumerate(cells):
+        there = np.array([value is not None for value in values])
+        labels = list(dict.fromkeys(value for value in values if value is not None))
+        codes = np.array([labels.index(value) if value is not None else 0 for value in values])
+        scale = None
+        if all(isinstance(label, int) for label in labels):
+            span = float(max(labels) - min(labels)) or 1.0
+            slow_columns.append(("number", span))
+            numbers = np.array([value or 0 for value in values], dtype=np.float64)
+            columns.append(Column(f"c{j}", numbers, there))
+            scale = Scale(0.0, 1.0, 0.0, span)
+        elif set(labels) <= set(LEVELS):
+            slow_columns.append(("ordinal", LEVELS))
+            columns.append(ordinal(f"c{j}", Factor(codes, there, labels), LEVELS))
+        elif set(labels) <= {"f", "m"}:
+            slow_columns.append(("nominal",))
+            columns.append(nominal(f"c{j}", Factor(codes, there, labels)))
+        else:
+            slow_columns.append(("semantic", TREE))
+            columns.append(semantic(f"c{j}", Factor(codes, there, labels), grow(TREE), "wu-palmer"))
+        scales.append(scale)
+    weights = [1.0 + 0.37 * j for j in range(len(columns))]  # without them too many distances are equal up to rounding
+    return slow_mixed.Slow(zip(*cells, strict=True), slow_columns, weights), mix(columns, scales, weights)
+
+
+def _skewed(rng, n):
+    p = rng.random(n) ** 4
+    return p / p.sum()
+
+
+def run(name, records, k, **options):
+    return METHODS[name].function(records, k, new_watch(), **options)
+
+
+def k_modes(slow, k):
+    drawn = np.sort(
+        np.random.default_rng(0).permutation(len(slow.distinct))[: min(len(slow.distinct), len(slow.rows) // k)]
+    )
+    return slow_mixed.k_modes(slow.plain(), k, drawn)
+
+
+SLOW = {
+    "sa-mdav": slow_mixed.sa_mdav,
+    "sa-mdav-static": lambda slow, k: slow_mixed.sa_mdav(slow, k, follow=False),
+    "s-mdav": slow_mixed.s_mdav,
+    "mdav-generic": lambda slow, k: slow_mixed.s_mdav(slow.plain(), k),
+    "k-modes": k_modes,
+    "mondrian": lambda slow, k: slow_mixed.mondrian(slow, k, "median"),
+    "mondrian-mixed": lambda slow, k: slow_mixed.mondrian(slow, k, "median"),
+    "mondrian-relaxed": slow_mixed.mondrian_relaxed,
+    "mondrian-ordered": lambda slow, k: slow_mixed.mondrian(slow, k, "centroid"),
+    "sa-mondrian": lambda slow, k: slow_mixed.mondrian(slow, k, "gap"),
+}
+KINDS = ["numbers", "one hierarchy", "categories", "mixed", "numbers missing", "categories missing", "mixed missing"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", SLOW)
+def test_a_method_gives_the_groups_of_its_slow_version(name, kind):
+    for seed in range(4):
+        for n, k in ((7, 3), (40, 2), (60, 5)):
+            slow, records = draw(kind, n, seed)
+            groups = run(name, records, k)
+            assert np.bincount(groups).min() >= k
+            assert slow_mixed.same_groups(groups, SLOW[name](slow, k)), (seed, n, k)
+
+
+@pytest.mark.parametrize(
+    ("name", "where"), [("mondrian", "median"), ("mondrian-ordered", "centroid"), ("sa-mondrian", "gap")]
+)
+def test_mondrian_that_gives_up(name, where):
+    for seed in range(4):
+        slow, records = draw("mixed", 60, seed)
+        groups = run(name, records, 4, persist=False)
+        assert slow_mixed.same_groups(groups, slow_mixed.mondrian(slow, 4, where, persist=False)), seed
+        assert groups.max() <= run(name, records, 4).max() + 3
+
+
+def test_the_control_has_categories_in_the_order_that_the_seed_draws():
+    slow, records = draw("one hierarchy", 60, 0)
+    places = np.random.default_rng(5).permutation(records.width[0])
+    names = slow.candidates(0)
+    expected = slow_mixed.mondrian(slow, 3, "centroid", place=lambda j, v: places[names.index(v)])
+    assert slow_mixed.same_groups(run("mondrian-strict", records, 3, seed=5), expected)
+
+
+@pytest.mark.parametrize("split", [False, True])
+@pytest.mark.parametrize("kind", ["one hierarchy", "categories", "mixed"])
+def test_few_records_are_put_together_in_the_best_way(kind, split):
+    for seed in range(3):
+        slow, records = draw(kind, 9, seed)
+        found = solve(records, 3, 0, None, None, split)
+        assert found.exact
+        assert found.cost == pytest.approx(slow_mixed.least_loss(slow, 3, split), abs=1e-9)
+
+
+@pytest.mark.parametrize("split", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_search_keeps_k_and_loses_no_more_than_any_other_method(kind, split):
+    for seed in range(2):
+        slow, records = draw(kind, 80, seed)
+        found = solve(records, 4, 0, 400, None, split)
+        record, group, amount = found.portions
+        assert np.bincount(group, amount).min() >= 4
+        assert np.array_equal(np.bincount(record, amount), records.counts)
+        problem = problem_of(records, 4, split)
+        assert problem.costs(found.portions).sum() == pytest.approx(found.cost)
+        if "missing" not in kind:
+            counted = {}
+            for r, g, many in zip(record.tolist(), group.tolist(), amount.tolist(), strict=True):
+                counted.setdefault(g, {})[slow.distinct[r]] = many
+            assert sum(slow.error(part, 4) for part in counted.values()) == pytest.approx(found.cost)
+        for name in SLOW:
+            groups = run(name, records, 4)
+            together = all(len(set(groups[records.record == r])) == 1 for r in range(len(records.counts)))
+            if split or together:
+                assert found.cost <= problem.costs(portions_of(records, groups)).sum() + 1e-9, name
+
+
+def test_equal_records_stay_together_without_split():
+    _, records = draw("categories", 80, 3)
+    groups = run("semantic-optimal", records, 5, steps=20_000, split=False)
+    assert all(len(set(groups[records.record == r])) == 1 for r in range(len(records.counts)))
+
+
+def test_a_search_for_a_time_is_repeated_by_its_steps():
+    _, records = draw("mixed", 120, 1)
+    timed = solve(records, 4, 3, None, 0.5, True)
+    again = solve(records, 4, 3, timed.passes, None, True)
+    assert all(np.array_equal(a, b) for a, b in zip(timed.portions, again.portions, strict=True))
+
+
+def test_dissolving_lowers_the_loss_of_rare_values():
+    losses = {False: 0.0, True: 0.0}
+    for seed in range(5):
+        _, records = draw("mixed", 100, seed)
+        problem = problem_of(records, 5, False)
+        for how in losses:
+            losses[how] += problem.costs(portions_of(records, run("sa-mdav", records, 5, dissolve=how))).sum()
+    assert losses[True] < losses[False]
+
+
+def test_millions_of_equal_records_cost_no_more_than_few():
+    values = np.tile(np.arange(40), 50_000)
+    column = semantic(
+        "c",
+        Factor(values, np.ones(len(values), dtype=bool), [f"v{i}" for i in range(40)]),
+        grow([*((f"v{i}", f"g{i // 5}") for i in range(40)), *((f"g{i}", "all") for i in range(8))]),
+        "wu-palmer",
+    )
+    records = mix([column], [None], [1.0])
+    assert records.counts.tolist() == [50_000] * 40
+    for name in SLOW:
+        groups = run(name, records, 5)
+        assert np.bincount(groups).min() >= 5
