@@ -17,6 +17,7 @@ from categories_page import categories
 from markdown import DOCS, ROOT, made_by, put_between_marks, table, write
 from measures_page import measures
 from methods_page import SETS, methods
+from optimal_page import optimal
 from pictures import BLUE, BLUES, INK, RED, save
 from record import load
 from report_page import report
@@ -50,14 +51,13 @@ def published() -> None:
 def before_after() -> None:
     """Write docs/images/before-after.png: the embedded example, protected."""
     survey = shoal.example()
-    release = shoal.protect(
-        survey, k=5, quasi_identifiers=["age", "height", "hours", "income"], identifiers="name", method="mdav"
-    )
+    release = shoal.protect(survey, k=5, quasi_identifiers=["age", "height", "hours", "income"], identifiers="name")
     save(_before_after_picture(_points(survey), _points(release.data)), "before-after")
 
 
 PAGES: dict[str, Callable[[], None]] = {
     "published": published,
+    "optimal": optimal,
     "methods": methods,
     "before-after": before_after,
     "scale": scale,

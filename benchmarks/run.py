@@ -10,6 +10,8 @@ from importlib import import_module
 
 BENCHMARKS = (
     "published",
+    "optimal",
+    "bound",
     "speed",
     "methods",
     "awkward",

@@ -41,6 +41,7 @@ _MOMENTS = 8  # at which the groups of a cycle are kept for combining
 _LONG = 300  # proposals a record from which a cycle starts far above the temperature at which groups form
 _COMBINED = 600  # proposals a record from which it pays to combine
 _TICK = 0.05
+_TELLING = 0.3  # seconds of a cycle from which its pace says how long the next takes
 _USED = 0.92  # part of the time left that is planned for; the rest is for combining and for what comes after
 
 Tell = Callable[[float, float, float], None]  # part done, cost, proved lower bound or 0
@@ -65,22 +66,32 @@ class Found:
 class _Pace:
     """How long cycles take, for a search that ends by the clock."""
 
-    def __init__(self, until: float | None) -> None:
+    def __init__(self, until: float | None, combines: bool) -> None:
         self.until = until
-        self._seconds = 0.0  # of annealing, for each proposal a record
+        self._combines = combines
+        self._annealing = 0.0  # seconds of the last cycle
+        self._passes = 0  # and its proposals for each record
         self._combining = 0.5  # a guess, until it is measured
 
     def measured(self, passes: int, annealing: float, combining: float) -> None:
-        self._seconds = annealing / passes
+        self._passes, self._annealing = passes, annealing
         if passes >= _COMBINED:
             self._combining = combining
 
+    @property
+    def known(self) -> bool:
+        """Whether the last cycle was long enough to foresee the next."""
+        return self.until is None or self._annealing >= _TELLING
+
     def passes_left(self) -> float:
         """Return how many proposals a record there is time for; without end before anything was measured."""
-        if self.until is None:
+        if self.until is None or self._passes == 0:
             return np.inf
-        seconds = self.until - time.monotonic() - 2.0 * self._combining
-        return _USED * seconds / self._seconds if self._seconds else np.inf
+        each = self._annealing / self._passes
+        seconds = self.until - time.monotonic()
+        if self._combines and seconds / each >= _COMBINED:
+            seconds -= min(2.0 * self._combining, seconds / 3)
+        return _USED * seconds / each
 
 
 def usual_steps(problem: Problem) -> int:
@@ -110,12 +121,12 @@ def search(
     passes = None if steps is None else steps // n
     done, length, cycle, interrupted = 0, _FIRST, 0, False
     neighbours = _neighbours_of_cells(problem) if searched_whole(n) else {}
-    pace = _Pace(until)
+    pace = _Pace(until, searched_whole(n))
     while cost > 0.0:
         left = float(passes - done) if passes is not None else pace.passes_left()
         if left < (1 if passes is not None else length):
             break
-        last = left < 3 * length
+        last = left < 3 * length and pace.known
         this = int(left) if last else length
         progress = None
         if tell:
