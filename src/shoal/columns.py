@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from shoal.aggregate import AGGREGATORS, aggregator_mistake
 from shoal.aggregate_categories import CATEGORY_AGGREGATORS
@@ -11,8 +12,8 @@ from shoal.encode import Column
 from shoal.errors import DataError
 from shoal.hierarchy import load_hierarchy
 from shoal.partition import METHODS, Method
-from shoal.plan import EVERY_COLUMN, Plan
-from shoal.schema import MEASURABLE, Kind
+from shoal.plan import EVERY_COLUMN, Plan, mentions
+from shoal.schema import MEASURABLE, Kind, Role
 from shoal.tables import Table
 
 EVERY_AGGREGATOR = tuple(dict.fromkeys([*AGGREGATORS, *(a for of in CATEGORY_AGGREGATORS.values() for a in of)]))
@@ -29,6 +30,13 @@ def kind_of(table: Table, name: str, plan: Plan) -> Kind:
         return Kind.NOMINAL
     kind = table.kind(name)
     return Kind.NOMINAL if kind is Kind.BOOLEAN else kind
+
+
+def has_categories(table: Table, settings: Mapping[str, Any]) -> bool:
+    """Whether settings, well-formed or not, name a quasi-identifier that is neither numbers nor dates."""
+    said = {*(settings.get("hierarchies") or ()), *(settings.get("orders") or ()), *(settings.get("nominal") or ())}
+    names = {name for name, role in mentions(settings) if role is Role.QUASI_IDENTIFIER} & set(table.names)
+    return any(name in said or table.kind(name) in (Kind.NOMINAL, Kind.BOOLEAN) for name in names)
 
 
 def column_of(table: Table, name: str, plan: Plan) -> AnyColumn:

@@ -28,6 +28,7 @@ from shoal.schema import MEASURABLE, Kind, Role, why_identifier
 from shoal.tables import Table
 
 DEFAULT_METHOD = "optimal"  # where the plan names none
+CATEGORY_METHOD = "semantic-optimal"  # the same where there are categories
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -202,7 +203,7 @@ def _all_numeric(settings: Mapping[str, Any], table: Table) -> list[str]:
 
 def _method(settings: Mapping[str, Any], kinds: Mapping[str, Kind]) -> tuple[Method | None, dict[str, Any], list[str]]:
     """Look the method up and check its options; where none is named, take the best for these kinds of columns."""
-    usual = DEFAULT_METHOD if all(kind in (*MEASURABLE, Kind.OTHER) for kind in kinds.values()) else "semantic-optimal"
+    usual = DEFAULT_METHOD if all(kind in (*MEASURABLE, Kind.OTHER) for kind in kinds.values()) else CATEGORY_METHOD
     name = str(settings.get("method") or usual)
     options = settings.get("options") or {}
     method = None

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from shoal.arrays import Ints
-from shoal.declare import DEFAULT_METHOD, Declared, declare
+from shoal.columns import has_categories
+from shoal.declare import CATEGORY_METHOD, DEFAULT_METHOD, Declared, declare
 from shoal.errors import DataError, PlanError, did_you_mean
 from shoal.partition import find_method
 from shoal.pipeline import stratify
@@ -19,6 +20,7 @@ from shoal.schema import Kind
 from shoal.tables import Table, open_table
 
 DEFAULT_METHODS = ("optimal", "mdav", "mdav-single", "v-mdav", "iv-mdav", "ldf")
+CATEGORY_METHODS = ("semantic-optimal", "sa-mdav", "s-mdav", "sa-mondrian", "mondrian-ordered")
 DEFAULT_KS = range(2, 21)
 
 Ks = int | str | Iterable[int]
@@ -43,11 +45,12 @@ def combinations(
     """
     mistakes: list[str] = []
     wanted = _attempt(mistakes, parse_ks, ks) or [2]
-    chosen = _attempt(mistakes, _chosen, methods, settings) or []
+    categories = has_categories(table, settings)
+    chosen = _attempt(mistakes, _chosen, methods, settings, categories) or []
     base = {name: value for name, value in settings.items() if name not in ("k", "method", "options")}
     reasons: list[str] = []
     found: list[Declared] = []
-    for name, options in chosen or [(DEFAULT_METHODS[0], {})]:
+    for name, options in chosen or [(CATEGORY_METHOD if categories else DEFAULT_METHOD, {})]:
         # the largest k is the one that may not fit the table, its strata or its blocks
         given = {**base, "k": wanted[-1], "method": name, "options": options}
         try:
@@ -150,10 +153,11 @@ def parse_methods(given: Methods) -> list[tuple[str, dict[str, Any] | None]]:
     return found
 
 
-def _chosen(methods: Methods | None, settings: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+def _chosen(methods: Methods | None, settings: Mapping[str, Any], categories: bool) -> list[tuple[str, dict[str, Any]]]:
     """Return the methods with their options; those of the plan belong to its method where that is given none."""
-    named = parse_methods(methods if methods is not None else DEFAULT_METHODS)
-    own = settings.get("method") or DEFAULT_METHOD
+    usual = CATEGORY_METHODS if categories else DEFAULT_METHODS
+    named = parse_methods(methods if methods is not None else usual)
+    own = settings.get("method") or (CATEGORY_METHOD if categories else DEFAULT_METHOD)
     options = settings.get("options")
     if options and (own, None) not in named:
         raise PlanError(
