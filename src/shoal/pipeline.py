@@ -99,7 +99,8 @@ def protect(
     aggregators : str or dict
         ``"mean"`` (default), ``"median"``, ``"geometric-mean"``, ``"trimmed-mean"``, ``"mode"``,
         ``"weighted-mean"`` for numbers; ``"centroid"``, ``"least-squares"``, ``"least-common-subsumer"``, ``"median"``,
-        ``"convex-median"``, ``"mode"``, ``"weighted-plurality"`` for categories; one for all, or by column with ``"*"`` for the others.
+        ``"convex-median"``, ``"mode"``, ``"weighted-plurality"`` for categories; one for all, or by column with
+        ``"*"`` for the others.
     scaling : {"z-score", "range", "robust", "none"}
         How columns of numbers are made comparable for distances.
     hierarchies : dict
