@@ -21,6 +21,7 @@ from optimal_page import optimal
 from pictures import BLUE, BLUES, INK, RED, save
 from record import load
 from report_page import report
+from rules_page import rules
 from scale_page import scale
 from sweep_page import sweep
 
@@ -65,6 +66,7 @@ PAGES: dict[str, Callable[[], None]] = {
     "sweep": sweep,
     "categories": categories,
     "report": report,
+    "rules": rules,
 }
 
 _PUBLISHED_INTRODUCTION = """# Published results

@@ -22,6 +22,8 @@ BENCHMARKS = (
     "sweep",
     "categories",
     "report",
+    "rules",
+    "rows",
 )
 
 

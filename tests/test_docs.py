@@ -96,11 +96,16 @@ def test_every_measure_is_defined():
     assert set(shoal.MEASURES) <= in_words
 
 
-@pytest.mark.parametrize("command", ["protect", "inspect", "measure", "report", "sweep", "methods", "hierarchy"])
+@pytest.mark.parametrize(
+    "command",
+    ["protect", "inspect", "measure", "report", "sweep", "methods", "hierarchy", "rules check", "rules convert"],
+)
 def test_every_flag_is_documented(command):
     text = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
     section = text.partition(f"\n## shoal {command}\n")[2].partition("\n## ")[0]
-    found = typer.main.get_command(shoal.cli.app).commands[command]
+    found = typer.main.get_command(shoal.cli.app)
+    for word in command.split():
+        found = found.commands[word]
     for parameter in [p for one in getattr(found, "commands", {command: found}).values() for p in one.params]:
         for flag in (*parameter.opts, *parameter.secondary_opts):
             if flag.startswith("-") and flag != "--help":

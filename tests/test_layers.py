@@ -11,7 +11,17 @@ import shoal
 
 PACKAGE = Path(shoal.__file__).parent
 LAYERS = [
-    {"arrays", "errors", "schema", "settings", "hierarchy_settings", "category_settings", "plan"},
+    {
+        "arrays",
+        "errors",
+        "schema",
+        "settings",
+        "hierarchy_settings",
+        "category_settings",
+        "rule_settings",
+        "xml_input",
+        "plan",
+    },
     {"kernels"},
     {
         "encode",
@@ -24,12 +34,17 @@ LAYERS = [
         "blocking",
         "measures",
         "check",
+        "rules",
     },
     {"worker"},
-    {"files", "tables", "table_categories", "engines", "examples", "inspection", "hierarchy_inspection"},
+    {"files", "tables", "cells", "table_categories", "engines", "examples", "inspection", "hierarchy_inspection"},
     {
         "columns",
         "declare",
+        "editing",
+        "rule_checks",
+        "rule_guard",
+        "rule_reports",
         "aggregating",
         "progress",
         "summary",
@@ -50,16 +65,17 @@ LAYERS = [
     {"cli", "__init__", "__main__"},
 ]
 THIRD_PARTY = {
-    0: {"numpy", "pydantic", "yaml"},
+    0: {"numpy", "pydantic", "yaml", "lxml"},
     1: {"numpy", "numba"},
-    2: {"numpy", "scipy", "yaml", "nltk"},
+    2: {"numpy", "scipy", "yaml", "nltk", "elementpath", "lxml", "saxonche"},
     3: {"numpy"},
-    4: {"numpy", "narwhals", "polars", "pandas", "pyarrow", "pyreadstat", "yaml"},
+    4: {"numpy", "narwhals", "polars", "pandas", "pyarrow", "pyreadstat", "yaml", "lxml"},
     5: {"numpy", "rich", "narwhals", "polars", "altair", "threadpoolctl"},
     6: {"altair", "jinja2", "markupsafe", "vl_convert"},
     7: {"typer", "rich"},
 }
 _LATE = {"nltk", "polars", "pandas", "pyarrow", "pyreadstat", "rich", "altair", "jinja2", "markupsafe", "vl_convert"}
+_LATE |= {"elementpath", "lxml", "saxonche"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 

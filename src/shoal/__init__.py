@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from shoal.partition import METHODS, find_method
     from shoal.pipeline import protect
     from shoal.report import report_page, write_report
+    from shoal.rule_reports import RuleFinding, check_rules, write_rules
+    from shoal.rules.sources import read_rules
     from shoal.sweeps import Sweep, sweep
 
 __all__ = [
@@ -43,11 +45,13 @@ __all__ = [
     "Reading",
     "Release",
     "Role",
+    "RuleFinding",
     "ShoalError",
     "Summary",
     "Sweep",
     "WordNetSettings",
     "__version__",
+    "check_rules",
     "example",
     "find_method",
     "inspect",
@@ -56,9 +60,11 @@ __all__ = [
     "measure",
     "printable",
     "protect",
+    "read_rules",
     "report_page",
     "sweep",
     "write_report",
+    "write_rules",
 ]
 
 __version__ = shoal_version()
@@ -67,13 +73,17 @@ _WITH_KERNELS = {
     "MEASURES": "shoal.measures.catalogue",
     "METHODS": "shoal.partition",
     "Measures": "shoal.measured",
+    "RuleFinding": "shoal.rule_reports",
     "Sweep": "shoal.sweeps",
+    "check_rules": "shoal.rule_reports",
     "find_method": "shoal.partition",
     "measure": "shoal.measurement",
     "protect": "shoal.pipeline",
+    "read_rules": "shoal.rules.sources",
     "report_page": "shoal.report",
     "write_report": "shoal.report",
     "sweep": "shoal.sweeps",
+    "write_rules": "shoal.rule_reports",
 }  # loaded when first used: numba is slow to import
 
 

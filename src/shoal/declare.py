@@ -21,9 +21,11 @@ from shoal.columns import (
     unsupported,
 )
 from shoal.encode import Column, Scale, ScalingName, fit_scale
-from shoal.errors import DataError, PlanError, counted, did_you_mean
+from shoal.errors import DataError, FileError, PlanError, counted, did_you_mean
 from shoal.partition import Method, find_method
 from shoal.plan import EVERY_COLUMN, Plan, column_mistakes, mentions, role_mistakes
+from shoal.rule_settings import rules_or_file
+from shoal.rules.sources import as_rules, missing_columns
 from shoal.schema import MEASURABLE, Kind, Role, why_identifier
 from shoal.tables import Table
 
@@ -92,6 +94,7 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
     kinds = {name: kind_of(table, name, plan) for name in asked} if plan else {}
     method, options, wrong = _method(settings, kinds)
     mistakes += wrong + _aggregator_mistakes(settings)
+    mistakes += _rule_mistakes(settings, table)
     mistakes += _undeclared_identifiers(table, {name for name, _ in named})
 
     reasons: list[str] = []
@@ -234,6 +237,19 @@ def _aggregator_mistakes(settings: Mapping[str, Any]) -> list[str]:
         elif column != EVERY_COLUMN and column not in names:
             mistakes.append(f"aggregators: column '{column}' is not a quasi-identifier, so it is not aggregated")
     return list(dict.fromkeys(mistakes))
+
+
+def _rule_mistakes(settings: Mapping[str, Any], table: Table) -> list[str]:
+    """Say what is wrong with rules, as far as that can be told without the values of the table."""
+    try:
+        asked = rules_or_file(settings)
+        rules = as_rules(asked.get("rules") or (), asked.get("rules_file"))
+    except PlanError as error:
+        return error.mistakes
+    except (FileError, TypeError, AttributeError):  # told where rules are read, and by the plan
+        return []
+    removed = [name for name, role in mentions(settings) if role is Role.IDENTIFIER]
+    return missing_columns(rules, table.names, removed)
 
 
 def _undeclared_identifiers(table: Table, named: set[str]) -> list[str]:

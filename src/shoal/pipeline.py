@@ -20,6 +20,7 @@ from shoal.categories import AnyColumn
 from shoal.check import check_groups, check_released, check_strata_kept, check_table
 from shoal.columns import numbers
 from shoal.declare import Declared, declare
+from shoal.editing import keep, split_strata, with_aggregators
 from shoal.encode import Records, encode
 from shoal.engines.memory import Report, run_tasks, threads_of_each
 from shoal.errors import PlanError
@@ -28,6 +29,7 @@ from shoal.kernels.numbering import number_keys
 from shoal.plan import Blocking, Plan, Reading, as_reading, load_settings
 from shoal.progress import show_progress
 from shoal.release import Release, check_output, check_report, manifest_path
+from shoal.rule_guard import guard_rules
 from shoal.searching import Searched, search_sets
 from shoal.searching_mixed import search_mixed_sets
 from shoal.summary import ProtectedSet, summarise
@@ -57,6 +59,8 @@ def protect(
     combinations: str | None = None,
     blocking: Blocking | Mapping[str, Any] | str | None = None,
     reading: Reading | Mapping[str, Any] | None = None,
+    rules: str | Path | Sequence[str] | Mapping[str, str] | None = None,
+    broken_rules: str | None = None,
     seed: int | None = None,
     plan: Plan | str | Path | None = None,
     all_numeric: bool = False,
@@ -95,8 +99,8 @@ def protect(
     aggregators : str or dict
         ``"mean"`` (default), ``"median"``, ``"geometric-mean"``, ``"trimmed-mean"``, ``"mode"``,
         ``"weighted-mean"`` for numbers; ``"centroid"``, ``"least-squares"``, ``"least-common-subsumer"``, ``"median"``,
-        ``"convex-median"``, ``"mode"``, ``"weighted-plurality"`` for categories; one for all, or by column with ``"*"``
-        for the others.
+        ``"convex-median"``, ``"mode"``, ``"weighted-plurality"`` for categories; one for all, or by column with
+        ``"*"`` for the others.
     scaling : {"z-score", "range", "robust", "none"}
         How columns of numbers are made comparable for distances.
     hierarchies : dict
@@ -117,6 +121,11 @@ def protect(
     reading : dict
         ``delimiter``, ``encoding``, ``missing`` and ``header`` of a text file, where looking at it is not
         enough.
+    rules : list of str, dict of str, or path
+        Edit rules that hold in the table and must hold in the release, such as ``"TOTAL = A + B"``; by name in a dict;
+        or a file of them, or of Schematron.
+    broken_rules : {"refuse", "keep-where-held"}
+        What to do where the table breaks a rule already.
     seed : int, default 0
         For methods that draw random numbers; recorded in any case.
     plan : Plan or path of a YAML file
@@ -172,6 +181,8 @@ def protect(
         "combinations": combinations,
         "blocking": blocking,
         "reading": reading,
+        "rules": rules,
+        "broken_rules": broken_rules,
         "seed": seed,
     }
     if threads is not None and threads < 1:
@@ -186,20 +197,32 @@ def protect(
     source, table = read(data, settings)
     clock.lap("read")
     declared = declare(settings, table, all_numeric)
+    asked = declared.plan
+    editing, guard = guard_rules(declared, table, source)
+    if editing:
+        declared = with_aggregators(declared, editing)
     clock.lap("declare")
     codes, labels = stratify(declared, table)
-    blocks = [block(declared, columns, codes) for columns in declared.sets]
+    apart = [split_strata(editing, declared, columns, codes) if editing else codes for columns in declared.sets]
+    blocks = [block(declared, columns, cells) for columns, cells in zip(declared.sets, apart, strict=True)]
     clock.lap("block")
     with show_progress(len(table) * len(declared.sets), progress) as advance:
-        groups_of_sets, searched = partition(declared, codes, blocks, advance, threads)
+        groups_of_sets, searched = partition(declared, apart, blocks, advance, threads)
     clock.lap("partition")
     protected = aggregate_sets(declared, groups_of_sets, threads)
     clock.lap("aggregate")
+    if editing:
+        protected = keep(editing, declared, protected, table)
+        clock.lap("keep rules")
     data_out = check(declared, table, codes, protected)
+    if editing and guard:
+        guard.check_table(data_out, editing, written=output is not None)
     clock.lap("check")
-    summary = summarise(declared, len(table), codes, labels, blocks, protected, searched, source, clock.started)
+    summary = summarise(
+        declared, len(table), codes, labels, blocks, protected, searched, source, clock.started, editing
+    )
     groups = protected[0].groups if len(protected) == 1 else np.column_stack([p.groups for p in protected])
-    release = Release(data_out, groups, summary, declared.plan, clock.laps, source, table.native)
+    release = Release(data_out, groups, summary, asked, clock.laps, source, table.native, guard)
     if output is not None:
         release.write(output, report)
     elif report is not None:
@@ -227,6 +250,8 @@ def merge_settings(plan: Plan | str | Path | None, given: Mapping[str, Any]) -> 
         settings = plan.model_dump(exclude_defaults=True)
     elif plan is not None:
         settings = load_settings(plan)
+    if given.get("rules") is not None:
+        settings.pop("rules_file", None)
     settings.update({name: value for name, value in given.items() if value is not None})
     return settings
 
@@ -287,7 +312,7 @@ def _scaled(declared: Declared, columns: Sequence[AnyColumn]) -> Records:
 
 
 def partition(
-    declared: Declared, strata: Ints, blocks: list[Ints], report: Report, threads: int | None
+    declared: Declared, strata: list[Ints], blocks: list[Ints], report: Report, threads: int | None
 ) -> tuple[list[Ints], Searched | None]:
     """Return the groups of each set of quasi-identifiers, repaired where asked for, and what a search did."""
     plan, searched = declared.plan, None
@@ -299,9 +324,9 @@ def partition(
     else:
         groups_of_sets = partition_blocks(declared, blocks, report, threads)
     if plan.blocking and plan.blocking.repair:
-        for columns, codes, groups in zip(declared.sets, blocks, groups_of_sets, strict=True):
+        for columns, cells, codes, groups in zip(declared.sets, strata, blocks, groups_of_sets, strict=True):
             values = _scaled(declared, columns).values
-            for rows in _rows_of_blocks(strata):
+            for rows in _rows_of_blocks(cells):
                 own, labels = np.unique(groups[rows], return_inverse=True)
                 every = threads_of_each(1, threads)
                 groups[rows] = own[repair_boundaries(values[rows], labels, codes[rows], plan.k, every)]

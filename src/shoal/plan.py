@@ -11,6 +11,7 @@ from pydantic import Field, field_validator, model_validator
 
 from shoal.category_settings import CategorySettings, category_mistakes
 from shoal.errors import FileError, PlanError, did_you_mean
+from shoal.rule_settings import rules_or_file
 from shoal.schema import Role
 from shoal.settings import Settings
 
@@ -110,6 +111,11 @@ class Plan(CategorySettings):
         How to cut a large table into blocks; None partitions all records together.
     reading : Reading
         How to read a text file.
+    rules, rules_file
+        Edit rules that the release keeps: expressions, and the name of a file of expressions or Schematron. Given as
+        ``rules`` either way.
+    broken_rules : {"refuse", "keep-where-held"}
+        What to do where the table breaks a rule already: refuse, or keep it in the records in which it holds.
     seed : int
         For methods that draw random numbers; recorded in any case.
 
@@ -136,7 +142,15 @@ class Plan(CategorySettings):
     scaling: Literal["z-score", "range", "robust", "none"] | None = None
     blocking: Blocking | None = None
     reading: Reading = Reading()
+    rules: tuple[str, ...] = ()
+    rules_file: str | None = None
+    broken_rules: Literal["refuse", "keep-where-held"] = "refuse"
     seed: int = Field(default=0, ge=0)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rules_or_file(cls, settings: Any) -> Any:
+        return rules_or_file(settings)
 
     @field_validator("quasi_identifiers", mode="before")
     @classmethod
@@ -173,6 +187,8 @@ class Plan(CategorySettings):
         )
         if self.small_strata == "merge" and not self.strata:
             mistakes.append("small_strata: has no effect without strata")
+        if self.broken_rules != "refuse" and not self.rules and not self.rules_file:
+            mistakes.append("broken_rules: has no effect without rules")
         if mistakes:
             raise PlanError(mistakes)
         return self

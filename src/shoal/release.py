@@ -23,6 +23,7 @@ from shoal.tables import open_table
 
 if TYPE_CHECKING:
     from shoal.measured import Measures
+    from shoal.rule_guard import RuleGuard
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ class Release:
         The file that it came from.
     original
         The table that went in, which is held on to so that the release can be measured. Never written anywhere.
+    guard : RuleGuard or None
+        The edit rules, which are checked on every file that is written.
     """
 
     data: Any
@@ -54,6 +57,7 @@ class Release:
     timings: dict[str, float] = field(default_factory=dict)
     source: Source | None = None
     original: Any = field(default=None, repr=False)
+    guard: RuleGuard | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         s = self.summary
@@ -70,7 +74,8 @@ class Release:
         """Write the table, and beside it the manifest; returns the path of the manifest.
 
         With ``report`` also the internal edition of the report, which then names the file and its checksum. All appear
-        whole or not at all. A file from a text or statistical format goes back to it in the same form.
+        whole or not at all. A file from a text or statistical format goes back to it in the same form. Edit rules are
+        checked on the file as it was written: where one that held does not hold any more, nothing appears.
         """
         path = Path(path)
         path = path.resolve() if path.is_symlink() else path
@@ -83,6 +88,8 @@ class Release:
         released = {name for part in self.plan.quasi_identifiers for name in part}
         with written_whole(path, manifest, *pages) as part:
             write_file(frame, part(path), self.source, released)
+            if self.guard:
+                self.guard.check_file(part(path), frame, self.source, self.plan.reading)
             content = self.manifest(output=part(path), name=path.name)
             part(manifest).write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
             for page in pages:
@@ -158,6 +165,8 @@ class Release:
         }
         if self.source:
             content["input"] = {"name": self.source.path.name, "sha256": self.source.sha256}
+        if self.guard and self.guard.file_checksum:
+            content["rules"] = {"name": Path(self.plan.rules_file or "").name, "sha256": self.guard.file_checksum}
         if output:
             content["output"] = {"name": name, "sha256": checksum(output)}
         content["group_sizes"] = [_size_counts(column) for column in np.atleast_2d(self.groups.T)]

@@ -22,6 +22,7 @@ from shoal.measures.utility import information_loss, squared_error
 
 if TYPE_CHECKING:
     from shoal.declare import Declared
+    from shoal.editing import Editing
     from shoal.searching import Searched
 
 
@@ -33,6 +34,36 @@ class SetSummary:
     groups: int
     smallest_group: int
     largest_group: int
+
+
+@dataclass(frozen=True)
+class RuleSummary:
+    """How a rule was kept, and what it cost.
+
+    Attributes
+    ----------
+    name, kind : str
+        Of the rule: linear, multiplicative, possible values, governing, original domain or unclassified.
+    columns : list of str
+        The columns that it needs.
+    kept_by : str
+        What keeps it, and in how many groups.
+    violations_before, violations_after : int
+        Records that break it in the original and in the release.
+    guaranteed : bool
+        Whether it is kept by construction wherever it held; otherwise it is only checked.
+    cost : float
+        What its columns lose more than the means of the same groups would, in percent of their sum of squares.
+    """
+
+    name: str
+    kind: str
+    columns: list[str]
+    kept_by: str
+    violations_before: int
+    violations_after: int
+    guaranteed: bool
+    cost: float
 
 
 @dataclass(frozen=True)
@@ -73,6 +104,8 @@ class Summary(Mapping[str, Any]):
         Smallest number of records with the same groups in all sets: k is promised for each set, not for this.
     steps : list of int or None
         Steps of the search in each set, where the method searches: the option ``steps`` repeats them.
+    rules : list of RuleSummary
+        How each edit rule was kept and what it cost.
     bound, gap : float or None
         Where a lower bound was proved: the loss in percent that no partition can be below, on scaled columns, and the
         part of the loss reached, in percent, that a better partition could save at most.
@@ -109,6 +142,7 @@ class Summary(Mapping[str, Any]):
     sets: list[SetSummary]
     combined_smallest_group: int
     steps: list[int] | None
+    rules: list[RuleSummary]
     bound: float | None
     gap: float | None
     notes: list[str]
@@ -152,6 +186,7 @@ def summarise(
     searched: Searched | None,
     source: Source | None,
     started: float,
+    editing: Editing | None,
 ) -> Summary:
     """Measure a release and put what was done into a summary."""
     plan = declared.plan
@@ -198,6 +233,7 @@ def summarise(
         blocks=sum(int(codes.max()) + 1 for codes in blocks),
         combined_smallest_group=combined,
         steps=searched.steps if searched else None,
+        rules=editing.summaries(declared.aggregators, protected) if editing else [],
         bound=searched.bound if searched else None,
         gap=searched.gap if searched else None,
         notes=_notes(declared, len(sets), combined, suppressed, constant, merged, source)

@@ -10,7 +10,7 @@ import typer
 
 import shoal
 
-Input = Annotated[Path, typer.Argument(metavar="IN", help="CSV, Parquet, Arrow IPC; SPSS, Stata or SAS file.")]
+Input = Annotated[Path, typer.Argument(metavar="IN", help="CSV, Parquet, Arrow IPC, XML; SPSS, Stata or SAS file.")]
 Delimiter = Annotated[str | None, typer.Option(help="Delimiter of a text file; found by looking at it.")]
 Encoding = Annotated[str | None, typer.Option(help="Encoding of a text file; found by looking at it.")]
 Missing = Annotated[list[str] | None, typer.Option(help="Texts that mark missing values, e.g. NA,?")]
@@ -50,6 +50,13 @@ Cut = Annotated[str | None, typer.Option(help="Cut into blocks: spread-tree, 2d-
 BlockSize = Annotated[str | None, typer.Option(help="Most records of a block, or auto.")]
 BlockColumns = Annotated[list[str] | None, typer.Option(help="Blocking columns: a,b; all by default.")]
 Repair = Annotated[bool, typer.Option("--repair", help="Let records join groups across the face of a block.")]
+Rules = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Edit rules to keep: Schematron (.sch, .xml) or expressions (.rules, .txt)."),
+]
+BrokenRules = Annotated[
+    str | None, typer.Option(help="Where IN breaks a rule already: refuse (the default) or keep-where-held.")
+]
 PlanFile = Annotated[Path | None, typer.Option(help="Settings in YAML; options given here take precedence.")]
 Seed = Annotated[int | None, typer.Option(help="For methods that draw random numbers.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -101,6 +108,12 @@ def aggregators(given: Sequence[str] | None) -> dict[str, str] | None:
     return pairs([part if "=" in part else f"*={part}" for part in given], "-a")
 
 
+def hierarchies(given: Sequence[str] | None) -> dict[str, Any] | None:
+    """Return the source of each hierarchy: ``wordnet``, ``flat``, or a file."""
+    words = {"wordnet": {"wordnet": True}, "flat": {"flat": True}}
+    return {name: words.get(text, text) for name, text in pairs(given or (), "--hierarchy").items()} or None
+
+
 def categories(
     hierarchy: Sequence[str] | None,
     order: Sequence[str] | None,
@@ -109,7 +122,6 @@ def categories(
     combinations: str | None,
 ) -> dict[str, Any]:
     """Return what was said about categories, by the names of the settings."""
-    sources = {"wordnet": {"wordnet": True}, "flat": {"flat": True}}
     shares: dict[str, float] = {}
     for name, text in pairs(column_weight or (), "--column-weight").items():
         try:
@@ -117,8 +129,7 @@ def categories(
         except ValueError:
             raise shoal.PlanError(f"--column-weight {name}={text}: must be a number") from None
     return {
-        "hierarchies": {name: sources.get(text, text) for name, text in pairs(hierarchy or (), "--hierarchy").items()}
-        or None,
+        "hierarchies": hierarchies(hierarchy),
         "orders": {name: names([text]) or [] for name, text in pairs(order or (), "--order").items()} or None,
         "nominal": names(nominal),
         "column_weights": shares or None,

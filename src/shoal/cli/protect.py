@@ -16,6 +16,7 @@ from shoal.cli.options import (
     AllNumeric,
     BlockColumns,
     BlockSize,
+    BrokenRules,
     ColumnWeight,
     Combinations,
     Cut,
@@ -34,6 +35,7 @@ from shoal.cli.options import (
     Quasi,
     Refine,
     Repair,
+    Rules,
     Scaling,
     Seed,
     SmallStrata,
@@ -48,7 +50,7 @@ from shoal.cli.options import (
     sets,
 )
 from shoal.cli.shell import err, out, printed_or_told, told_errors
-from shoal.cli.tables import summary_table
+from shoal.cli.tables import rules_table, summary_table
 
 
 def protect(
@@ -87,6 +89,8 @@ def protect(
     block_size: BlockSize = None,
     block_columns: BlockColumns = None,
     repair: Repair = False,
+    rules: Rules = None,
+    broken_rules: BrokenRules = None,
     report: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the internal report to this .html file, too.")
     ] = None,
@@ -118,6 +122,8 @@ def protect(
             **categories(hierarchy, order, nominal, column_weight, combinations),
             blocking=blocks(blocking, block_size, block_columns, repair),
             reading=reading_of(delimiter, encoding, missing, no_header),
+            rules=rules,
+            broken_rules=broken_rules,
             seed=seed,
             plan=plan,
             all_numeric=all_numeric,
@@ -132,6 +138,8 @@ def protect(
                 typer.echo(json.dumps(release.summary.to_dict()))
             else:
                 out.print(summary_table(release.summary))
+                if release.summary.rules:
+                    out.print(rules_table(release.summary))
             sys.stdout.flush()
 
 

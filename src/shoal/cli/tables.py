@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 import shoal
 
@@ -42,4 +43,19 @@ def summary_table(summary: shoal.Summary) -> Table:
     }
     for name, value in rows.items():
         table.add_row(name, value)
+    return table
+
+
+def rules_table(summary: shoal.Summary) -> Table:
+    """Return how each rule was kept, and what it cost."""
+    table = plain_table("rule", "kind", "kept by", "violations before, after", "guaranteed", "cost, %")
+    for rule in summary.rules:
+        table.add_row(
+            Text(shoal.printable(rule.name), overflow="fold"),
+            rule.kind,
+            Text(rule.kept_by, overflow="fold"),
+            f"{rule.violations_before}, {rule.violations_after}",
+            "yes" if rule.guaranteed else "checked only",
+            f"{rule.cost:.4f}",
+        )
     return table

@@ -1,4 +1,4 @@
-"""Files in and out: CSV, Parquet, Arrow IPC, and SPSS, Stata and SAS with an extra.
+"""Files in and out: CSV, row-wise XML, Parquet, Arrow IPC, and SPSS, Stata and SAS with an extra.
 
 A file is read into a polars frame of typed columns. Formats in which reading loses something, such as ``1.50``
 or ``007`` in CSV and the codes of user-defined missing values in SPSS, keep the cells as they were beside it,
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal.errors import FileError, PlanError
-from shoal.files import statistical, text
+from shoal.files import rows, statistical, text
 from shoal.plan import Reading
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ _FORMATS = {
     ".txt": "text",
     ".dat": "text",
     ".data": "text",
+    ".xml": "xml",
     ".parquet": "parquet",
     ".pq": "parquet",
     ".arrow": "arrow",
@@ -56,6 +57,8 @@ class Source:
         How a text file was written, and its cells as they were.
     statistical : StatisticalForm or None
         Labels and formats of an SPSS, Stata or SAS file, and its cells as they were.
+    rows : RowForm or None
+        How a row-wise XML file was written, and its values as they were.
     sha256 : str
         Checksum of the file as it was read.
     notes : tuple of str
@@ -66,6 +69,7 @@ class Source:
     frame: pl.DataFrame
     text: text.TextForm | None = None
     statistical: statistical.StatisticalForm | None = None
+    rows: rows.RowForm | None = None
     sha256: str = ""
     notes: tuple[str, ...] = ()
 
@@ -105,6 +109,9 @@ def read_file(path: Path, reading: Reading) -> Source:
         if kind == "text":
             frame, form, notes = text.read_text(path, reading)
             return Source(path, frame, text=form, sha256=checksum(path), notes=notes)
+        if kind == "xml":
+            frame, row_form = rows.read_rows(path)
+            return Source(path, frame, rows=row_form, sha256=checksum(path))
         if kind == "statistical":
             frame, labels = statistical.read_statistical(path)
             return Source(path, frame, statistical=labels, sha256=checksum(path))
@@ -140,6 +147,8 @@ def _write_as(kind: str, frame: pl.DataFrame, path: Path, source: Source | None,
         text.write_text(frame, path, source.text if source else None, kept)
     elif kind == "statistical":
         statistical.write_statistical(frame, path, source.statistical if source else None, kept)
+    elif kind == "xml":
+        rows.write_rows(frame, path, source.rows if source else None, kept)
     elif kind == "parquet":
         frame.write_parquet(path)
     else:

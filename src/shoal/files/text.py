@@ -99,7 +99,7 @@ def read_text(path: Path, reading: Reading) -> tuple[pl.DataFrame, TextForm, tup
     commas, dates, typed = set(), {}, []
     for column in cells:
         present = _without(column, reading.missing)
-        values, comma, date = _typed(present.str.strip_chars(), delimiter)
+        values, comma, date = typed_column(present.str.strip_chars(), delimiter)
         typed.append(values if values.dtype != pl.String else present)
         if comma:
             commas.add(column.name)
@@ -122,9 +122,7 @@ def write_text(frame: pl.DataFrame, path: Path, form: TextForm | None, kept: dic
     """Write a text file in the given form; ``kept`` cells are written as they were."""
     import polars as pl
 
-    form = form or TextForm(",", "utf-8", "\n", True, "", pl.DataFrame())
-    if ".tsv" in path.suffixes:
-        form = replace(form, delimiter="\t")
+    form = plain_form(form, path)
     columns = []
     for column in frame:
         texts = _texts(column, form)
@@ -143,15 +141,28 @@ def write_text(frame: pl.DataFrame, path: Path, form: TextForm | None, kept: dic
     path.write_bytes(gzip.compress(encoded, mtime=0) if path.suffix.lower() == ".gz" else encoded)
 
 
-def _texts(column: pl.Series, form: TextForm) -> pl.Series:
-    """Format the values of a column as the file did."""
+def plain_form(form: TextForm | None, path: Path) -> TextForm:
+    """Return the form in which a text file is written: that of the file it came from, or the usual one."""
     import polars as pl
 
-    if column.name in form.date_formats:
-        return column.dt.strftime(form.date_formats[column.name])
+    form = form or TextForm(",", "utf-8", "\n", True, "", pl.DataFrame())
+    return replace(form, delimiter="\t") if ".tsv" in path.suffixes else form
+
+
+def written(column: pl.Series, date_format: str | None) -> pl.Series:
+    """Format the values of a column as text."""
+    import polars as pl
+
+    if date_format:
+        return column.dt.strftime(date_format)
     if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
         raise FileError(f"column '{column.name}' has type {column.dtype}, which a text file cannot hold")
-    texts = column.cast(pl.String)
+    return column.cast(pl.String)
+
+
+def _texts(column: pl.Series, form: TextForm) -> pl.Series:
+    """Format the values of a column as the file did."""
+    texts = written(column, form.date_formats.get(column.name))
     return texts.str.replace(".", ",", literal=True) if column.name in form.decimal_comma else texts
 
 
@@ -256,7 +267,7 @@ def _without(column: pl.Series, missing: tuple[str, ...]) -> pl.Series:
     return column.set(column.str.strip_chars().is_in(list(missing)), None) if missing else column
 
 
-def _typed(values: pl.Series, delimiter: str) -> tuple[pl.Series, bool, str | None]:
+def typed_column(values: pl.Series, delimiter: str) -> tuple[pl.Series, bool, str | None]:
     """Give a column of texts its type; also whether it has decimal commas, and the format of its dates."""
     import polars as pl
 

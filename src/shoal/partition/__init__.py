@@ -10,6 +10,7 @@ from shoal.errors import PlanError, did_you_mean
 from shoal.partition.categorical import CATEGORICAL
 from shoal.partition.dbfs import dbfs
 from shoal.partition.density import hdf, ldf
+from shoal.partition.fuzzy_c_means import fuzzy_c_means
 from shoal.partition.iv_mdav import iv_mdav
 from shoal.partition.k_ward import k_ward
 from shoal.partition.mdav import mdav, mdav_single
@@ -219,6 +220,17 @@ METHODS: dict[str, Method] = {
             doc="Ward's hierarchical clustering until every group has k, again within groups of 2k or more.",
             source="Domingo-Ferrer & Mateo-Sanz 2002",
             cost="O(d n^2)",
+        ),
+        Method(
+            "fuzzy-c-means",
+            fuzzy_c_means,
+            doc="Fuzzy c-means, again within clusters of 2k or more; its centres keep linear constraints.",
+            source="Torra & Miyamoto 2004; Torra 2009",
+            cost="O(c d n log n / log c) for c clusters a level",
+            options=(
+                Option("fuzziness", "exponent m of the memberships; near 1 is crisp", 1.2, float, least=1.01, most=10),
+                Option("clusters", "most clusters that a part is divided into at a time", 10, int, least=2, most=1000),
+            ),
         ),
         Method(
             "two-step-ga",

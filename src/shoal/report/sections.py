@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shoal.report.columns import categories, correlations, distributions
+from shoal.report.edit_rules import edit_rules
 from shoal.report.facts import Facts
 from shoal.report.meanings import hierarchies
 from shoal.report.parts import Cards, Code, Grid, Listed, Paragraph, Part, Section
@@ -88,6 +89,7 @@ SECTIONS: list[Callable[[Facts], Section | None]] = [
     remaining,
     groups,
     utility,
+    edit_rules,
     distributions,
     categories,
     hierarchies,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import DataError, PlanError
+from shoal.files import checksum
 from shoal.pipeline import merge_settings, read
 from shoal.plan import Plan
 from shoal.summary import shoal_version
@@ -121,7 +122,10 @@ def sweep(
             f"figures are of samples of {sample} records, which are sparser than the table: loss is too high, interval "
             "disclosure too low, and linkage can be either; protect and measure the whole table before you rely on them"
         )
-    store, key = None, {"version": shoal_version(), "known": known}
+    store: ResultFolder | None = None
+    key: dict[str, Any] = {"version": shoal_version(), "known": known}
+    if wanted and wanted[0].plan.rules_file:
+        key["rules"] = checksum(Path(wanted[0].plan.rules_file))
     if folder is not None:
         store = ResultFolder(folder / _RESULTS)
         key["data"] = source.sha256 if source else table_checksum(table)

@@ -1,0 +1,87 @@
+"""shoal rules check and shoal rules convert."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+import shoal
+from shoal.cli.options import Delimiter, Encoding, Input, Json, Missing, NoHeader, reading_of
+from shoal.cli.shell import err, out, told_errors
+from shoal.cli.tables import plain_table
+
+rules = typer.Typer(help="Check edit rules on a table, or write them in the other notation.", no_args_is_help=True)
+RuleFile = Annotated[
+    Path, typer.Argument(metavar="RULES", help="Rules: Schematron (.sch, .xml), expressions (.rules, .txt), or a plan.")
+]
+
+
+@rules.command()
+def check(
+    table: Input,
+    file: RuleFile,
+    original: Annotated[
+        Path | None, typer.Option(help="The original table, for rules about its values, where IN is a release.")
+    ] = None,
+    rows: Annotated[int, typer.Option(min=0, help="Most row numbers to show for each rule.")] = 10,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    missing: Missing = None,
+    no_header: NoHeader = False,
+    as_json: Json = False,
+) -> None:
+    """List the records that break each rule: how many, and their numbers. Ends with status 1 if there are any."""
+    with told_errors():
+        reading = reading_of(delimiter, encoding, missing, no_header)
+        found = shoal.check_rules(table, file, original=original, reading=reading)
+        if as_json:
+            typer.echo(json.dumps([finding.to_dict() for finding in found]))
+        else:
+            out.print(_findings(found, rows))
+        for finding in found:
+            if finding.up_to_rounding:
+                err.print(
+                    f"note: rule '{shoal.printable(finding.name)}' holds in {finding.up_to_rounding} records up to "
+                    "rounding, and not to the last digit",
+                    markup=False,
+                    highlight=False,
+                    soft_wrap=True,
+                )
+    if any(finding.violations for finding in found):
+        raise typer.Exit(1)
+
+
+def _findings(found: list[shoal.RuleFinding], rows: int) -> Table:
+    table = plain_table("rule", "violations", "not applicable", "rows", "checked by")
+    for finding in found:
+        shown = ", ".join(map(str, finding.rows[:rows]))
+        more = len(finding.rows) - rows
+        table.add_row(
+            Text(shoal.printable(finding.name), overflow="fold"),
+            Text(str(finding.violations), style="red" if finding.violations else ""),
+            str(finding.not_applicable),
+            shown + (f" and {more} more" if rows and more > 0 else ""),
+            finding.checked_by,
+        )
+    return table
+
+
+@rules.command()
+def convert(
+    file: RuleFile,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="OUT", help="Where to write them: .sch, .xml, .rules or .txt.")
+    ],
+    record: Annotated[str, typer.Option(help="Schematron: name of the element that is a record.")] = "Record",
+    original: Annotated[str, typer.Option(help="Schematron: name of the original data.")] = "microdata.xml",
+) -> None:
+    """Write rules in the notation that the ending of the output asks for."""
+    with told_errors():
+        read = shoal.read_rules(file)
+        shoal.write_rules(read, output, record=record, original=original)
+        err.print(f"{len(read)} rules written to {output}", markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,103 @@
+"""Where rules come from: expressions in the plan, and files in either notation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from shoal.errors import FileError, PlanError, did_you_mean
+from shoal.plan import load_settings
+from shoal.rule_settings import EXPRESSIONS, PLANS, SCHEMATRON, rules_or_file
+from shoal.rules.expression import Original, walk
+from shoal.rules.grammar import parse_rule, parse_rules
+from shoal.rules.rule import Rule, name_mistakes
+
+
+def read_rules(path: str | Path) -> list[Rule]:
+    """Read rules from a file: Schematron in ``.sch`` or ``.xml``, expressions in ``.rules`` or ``.txt``, or a plan.
+
+    Raises
+    ------
+    PlanError, FileError
+        The rules have mistakes, all of which are told, or the file cannot be read.
+    """
+    path = Path(path)
+    kind = path.suffix.lower()
+    if kind not in SCHEMATRON + EXPRESSIONS + PLANS:
+        raise FileError(
+            f"'{path}': rules are in a file with the ending {', '.join(SCHEMATRON)} (Schematron), "
+            f"{', '.join(EXPRESSIONS)} (expressions) or {', '.join(PLANS)} (a plan)"
+        )
+    if not path.is_file():
+        raise FileError(f"'{path}' is {'a folder' if path.is_dir() else 'not there'}; name a file of rules")
+    if kind in SCHEMATRON:
+        from shoal.rules.schematron import read_schematron
+
+        return read_schematron(path)
+    if kind in PLANS:
+        settings = rules_or_file(load_settings(path))
+        given = settings.get("rules_file")
+        if given and Path(given).suffix.lower() in PLANS:
+            raise PlanError(f"'{path}': rules are in another plan; name a file of rules")
+        rules = as_rules(settings.get("rules") or (), given)
+        if not rules:
+            raise PlanError(f"'{path}' has no rules")
+        return rules
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise FileError(f"'{path}' is not text in UTF-8") from None
+    except OSError as error:
+        raise FileError(f"cannot read '{path}': {error.strerror}") from None
+    rules = parse_rules(text, path.name)
+    if not rules:
+        raise PlanError(f"'{path}' has no rule")
+    return rules
+
+
+def as_rules(expressions: Sequence[str], file: str | Path | None = None) -> list[Rule]:
+    """Return the rules that expressions and a file say, or all mistakes in them.
+
+    >>> [rule.name for rule in as_rules(["A <= B", "adult: AGE >= 18"])]
+    ['A <= B', 'adult']
+    """
+    rules: list[Rule] = []
+    mistakes: list[str] = []
+    for number, text in enumerate(expressions, start=1):
+        try:
+            rules.append(parse_rule(text, f"rule {number}"))
+        except PlanError as error:
+            mistakes += error.mistakes
+    if file is not None:
+        try:
+            rules += read_rules(file)
+        except PlanError as error:
+            mistakes += error.mistakes
+    mistakes += name_mistakes(rules)
+    if mistakes:
+        raise PlanError(list(dict.fromkeys(mistakes)))
+    return rules
+
+
+def missing_columns(rules: Iterable[Rule], names: Sequence[str], removed: Sequence[str] = ()) -> list[str]:
+    """Say which rules need a column that is not in the table, or that is not in the release."""
+    mistakes = []
+    for rule in rules:
+        for name in rule.variables:
+            if name not in names:
+                mistakes.append(
+                    f"rule '{rule.name}' ({rule.place}): column '{name}' is not in the table{did_you_mean(name, names)}"
+                )
+            elif name in removed:
+                mistakes.append(
+                    f"rule '{rule.name}' ({rule.place}): column '{name}' is an identifier and not in the release; "
+                    "leave the rule out"
+                )
+    return mistakes
+
+
+def needs_original(rule: Rule) -> bool:
+    """Whether a rule is about the values of the original."""
+    if rule.schematron is not None and rule.schematron.documents:
+        return True
+    return rule.condition is not None and any(isinstance(node, Original) for node in walk(rule.condition))

@@ -1,0 +1,485 @@
+"""Rules on their way through a release: row-wise XML, refusals, the check of the file as written, the command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+from typer.testing import CliRunner
+
+import shoal
+from shoal.cli import app
+from shoal.errors import BrokenPromise, DataError, FileError, MissingExtra, PlanError, ShoalError
+from shoal.files import read_file, rows
+from shoal.files.again import read_again
+from shoal.plan import Reading
+from test_rules_notation import FIGURES, ISO, OLD
+
+pytest.importorskip("saxonche")
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def census():
+    """Sixteen variables that obey the five rules of the paper's figures."""
+    rng = np.random.default_rng(1)
+    n = 200
+    table = {f"V{i}": rng.integers(1, 20_000, n) for i in range(1, 14)}
+    table["V3"] = rng.integers(0, 7501, n)
+    table["V8"] = rng.integers(0, 6000, n)
+    table["V13"] = np.where(table["V8"] < 1115, np.minimum(table["V13"], table["V12"]), table["V13"])
+    table["V14"] = table["V9"] + table["V10"]
+    table["V15"] = 1 / table["V11"]
+    table["V16"] = table["V5"] * table["V15"]
+    return pl.DataFrame(table)
+
+
+def write_xml(frame, path):
+    rows.write_rows(frame, path, None, {})
+    return path
+
+
+def write_schematron(folder, body, namespace=ISO):
+    path = folder / "rules.sch"
+    path.write_text(f'<schema xmlns="{namespace}">{body}</schema>', encoding="utf-8")
+    return path
+
+
+def pattern(test, name="own", context="Record"):
+    return f'<pattern name="{name}"><rule context="{context}"><assert test="{test}"/></rule></pattern>'
+
+
+# -- a release that keeps its rules --------------------------------------------------------------------------------
+
+
+def engine_counts(data, rules, original):
+    return {found.name: found.violations for found in shoal.check_rules(data, rules, original=original)}
+
+
+@pytest.mark.parametrize("ending", ["xml", "csv", "parquet"])
+def test_the_papers_rules_hold_in_the_file(tmp_path, census, ending):
+    original = write_xml(census, tmp_path / "microdata.xml")
+    if ending != "xml":
+        original = tmp_path / f"microdata.{ending}"
+        census.write_csv(original) if ending == "csv" else census.write_parquet(original)
+    file = write_schematron(tmp_path, FIGURES, OLD)
+    out, loose = tmp_path / f"out.{ending}", tmp_path / f"loose.{ending}"
+    done = run("protect", original, "-o", out, "-k", 5, "-m", "mdav", "--all-numeric", "--rules", file, "--json")
+    assert done.exit_code == 0, done.output
+    rules = json.loads(done.stdout)["rules"]
+    assert [rule["name"] for rule in rules] == [rule.name for rule in shoal.read_rules(file)]
+    for rule in rules:
+        assert {"name", "kind", "kept_by", "violations_before", "violations_after", "guaranteed"} <= set(rule)
+        assert rule["guaranteed"]
+        assert rule["violations_before"] == rule["violations_after"] == 0
+    assert set(engine_counts(out, file, original).values()) == {0}
+    shoal.protect(original, 5, method="mdav", all_numeric=True, output=loose)
+    assert sum(engine_counts(loose, file, original).values()) > 200
+    manifest = json.loads((tmp_path / f"out.{ending}.manifest.json").read_text())
+    assert manifest["rules"]["name"] == "rules.sch"
+    assert len(manifest["rules"]["sha256"]) == 64
+
+
+def test_rules_in_a_plan_are_the_same_rules(tmp_path, census):
+    path = tmp_path / "plan.yaml"
+    path.write_text(
+        "k: 5\nmethod: mdav\nquasi_identifiers: [V9, V10, V14]\nrules:\n  - total: V14 = V9 + V10\n  - V9 >= 0\n"
+    )
+    plan = shoal.Plan.load(path)
+    assert plan.rules == ("total: V14 = V9 + V10", "V9 >= 0")
+    assert shoal.Plan.from_yaml(plan.to_yaml()) == plan
+    a = shoal.protect(census, plan=path)
+    b = shoal.protect(census, plan=plan, rules={"total": "V14 = V9 + V10", "V9 >= 0": "V9 >= 0"})
+    assert_frame_equal(a.data, b.data)
+    assert [rule.name for rule in a.summary.rules] == ["total", "V9 >= 0"]
+    assert (a.data["V14"] == a.data["V9"] + a.data["V10"]).all()
+    assert [rule.name for rule in shoal.read_rules(path)] == ["total", "V9 >= 0"]
+
+
+def test_rules_given_take_the_place_of_those_in_the_plan(tmp_path, census):
+    file = tmp_path / "edits.rules"
+    file.write_text("V9 >= 0\n")
+    plan = shoal.Plan(k=5, quasi_identifiers=["V9", "V10"], method="mdav", rules=str(file))
+    assert plan.rules_file == str(file)
+    release = shoal.protect(census, plan=plan, rules=["V10 >= 0"])
+    assert [rule.name for rule in release.summary.rules] == ["V10 >= 0"]
+
+
+# -- what is refused -----------------------------------------------------------------------------------------------
+
+
+BOMB = '<!DOCTYPE d [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]>'
+
+
+@pytest.mark.parametrize(
+    ("rules", "told"),
+    [
+        (
+            "unknown.rules",
+            "rule 'V99 > 0' .unknown.rules, line 1.: column 'V99' is not in the table; did you mean 'V9'",
+        ),
+        ("bounds.rules", "'low' and 'high' contradict each other"),
+        ("syntax.rules", "syntax.rules, line 1, column 5: write = once"),
+        ("text.rules", "a number is compared with a text"),
+        ("function.sch", "unknown function 'nonsense'"),
+        ("malformed.sch", "is not well-formed XML: line 1"),
+        ("bomb.sch", "document type declaration"),
+        ("other.sch", "document.'towns.xml'. is not the original data, which is 'microdata.xml'"),
+        ("context.sch", "context 'Row' is about 'Row', and the records are called 'Record'"),
+        ("texts.sch", "numbers are compared as texts"),
+        ("nothing.rules", "has no rule"),
+        ("absent.rules", "is not there"),
+        ("broken.rules", r"breaks rule 'V9 < 100' .* in \d+ records, the first is record \d+; .*keep-where-held"),
+    ],
+)
+def test_bad_rules_are_told_and_nothing_is_written(tmp_path, census, rules, told):
+    contents = {
+        "unknown.rules": "V99 > 0",
+        "bounds.rules": "low: V9 <= 3\nhigh: V9 >= 5",
+        "syntax.rules": "V9 == 3",
+        "text.rules": "V9 = 'F'",
+        "function.sch": f'<schema xmlns="{ISO}">{pattern("nonsense(V1)")}</schema>',
+        "malformed.sch": f'<schema xmlns="{ISO}"><pattern></schema>',
+        "bomb.sch": f'{BOMB}<schema xmlns="{ISO}">&b;</schema>',
+        "other.sch": f'<schema xmlns="{ISO}">' + pattern("V1 = document('towns.xml')//V1") + "</schema>",
+        "context.sch": f'<schema xmlns="{ISO}">{pattern("V1 > 0", context="Row")}</schema>',
+        "texts.sch": f'<schema xmlns="{ISO}">{pattern("V1 = V2")}</schema>',
+        "nothing.rules": "# nothing\n",
+        "broken.rules": "V9 < 100",
+    }
+    original = write_xml(census, tmp_path / "microdata.xml")
+    if rules in contents:
+        (tmp_path / rules).write_text(contents[rules])
+    before = set(tmp_path.iterdir())
+    with pytest.raises(ShoalError, match=f"(?s){told}"):
+        shoal.protect(original, 5, method="mdav", all_numeric=True, rules=tmp_path / rules, output=tmp_path / "out.xml")
+    assert set(tmp_path.iterdir()) == before
+    done = run("protect", original, "-o", tmp_path / "out.xml", "-k", 5, "--all-numeric", "--rules", tmp_path / rules)
+    assert done.exit_code == 2
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_rules_can_be_kept_where_they_held(census):
+    rules = ["V9 <= V10"]
+    with pytest.raises(DataError, match="breaks rule 'V9 <= V10'"):
+        shoal.protect(census, 5, ["V9", "V10"], method="mdav", rules=rules)
+    release = shoal.protect(census, 5, ["V9", "V10"], method="mdav", rules=rules, broken_rules="keep-where-held")
+    held = (census["V9"] <= census["V10"]).to_numpy()
+    assert 0 < held.sum() < len(held)
+    assert (release.data["V9"] <= release.data["V10"]).to_numpy()[held].all()
+    (found,) = release.summary.rules
+    assert found.violations_before == int((~held).sum())
+    with pytest.raises(PlanError, match="broken_rules: has no effect without rules"):
+        shoal.protect(census, 5, ["V9", "V10"], broken_rules="keep-where-held")
+
+
+@pytest.mark.parametrize(
+    ("rules", "told"),
+    [
+        (5, "rules: give a list of expressions"),
+        ([5], "rules.0: must be a text"),
+        (["V9 >= 0", "V9 >= 0"], "rule 'V9 >= 0' is there 2 times"),
+        (["V9 >=", "V9 <"], "2 mistakes"),
+        ("edits.doc.sch", "is not there"),
+    ],
+)
+def test_rules_that_are_none(census, rules, told):
+    with pytest.raises(ShoalError, match=told):
+        shoal.protect(census, 5, ["V9"], rules=rules)
+
+
+def test_mistakes_in_rules_are_told_with_all_others(census):
+    with pytest.raises(PlanError) as caught:
+        shoal.protect(census, 1, ["V9", "nothing"], method="mdva", rules=["V9 ==", "V99 > 0"])
+    assert len(caught.value.mistakes) == 4
+    with pytest.raises(PlanError) as caught:
+        shoal.protect(census, 1, ["V9", "nothing"], method="mdva", rules=["V99 > 0", "V98 > V97"])
+    assert len(caught.value.mistakes) == 6
+
+
+def test_a_rule_about_a_column_that_is_removed_is_refused(census):
+    with pytest.raises(PlanError, match="column 'V1' is an identifier and not in the release"):
+        shoal.protect(census, 5, ["V9"], identifiers="V1", rules=["V1 <= V1"])
+
+
+# -- the check of the file as written ------------------------------------------------------------------------------
+
+
+def test_a_file_that_breaks_a_rule_does_not_appear(tmp_path, census, monkeypatch):
+    release = shoal.protect(census, 5, ["V9", "V10", "V14"], method="mdav", rules=["V14 = V9 + V10"])
+    write = shoal.release.write_file
+
+    def careless(frame, path, source, released):
+        write(frame.with_columns(V14=pl.col("V14") + (pl.int_range(pl.len()) == 7)), path, source, released)
+
+    monkeypatch.setattr(shoal.release, "write_file", careless)
+    for ending in ("csv", "xml", "parquet"):
+        with pytest.raises(BrokenPromise, match=r"do not hold in the release: rule 'V14 = V9 \+ V10' in 1 record"):
+            release.write(tmp_path / f"out.{ending}")
+    assert not any(tmp_path.iterdir())
+
+
+def test_the_engine_judges_the_file_by_itself(tmp_path, census, monkeypatch):
+    file = write_schematron(tmp_path, FIGURES)
+    original = write_xml(census, tmp_path / "microdata.xml")
+    release = shoal.protect(original, 5, method="mdav", all_numeric=True, rules=file)
+    monkeypatch.setattr(
+        "shoal.rule_checks.evaluate", lambda condition, columns, domain=None: _everything_holds(columns)
+    )
+    write = shoal.release.write_file
+
+    def careless(frame, path, source, released):
+        write(frame.with_columns(V16=pl.col("V16") * (1 + 1e-15)), path, source, released)
+
+    release.write(tmp_path / "good.xml")
+    monkeypatch.setattr(shoal.release, "write_file", careless)
+    with pytest.raises(BrokenPromise, match="EC-NLC"):
+        release.write(tmp_path / "out.xml")
+    assert not (tmp_path / "out.xml").exists()
+
+
+def _everything_holds(columns):
+    from shoal.rules.evaluate import Verdict
+
+    length = len(next(iter(columns.values())).observed)
+    return Verdict(np.ones(length, dtype=bool), np.zeros(length, dtype=bool))
+
+
+def test_a_rule_without_translation_is_checked_and_not_guaranteed(tmp_path, census):
+    census = census.with_columns(TOWN=pl.Series(["Reus", "Vic"] * 100))
+    good = write_schematron(tmp_path, pattern("matches(TOWN, '^[A-Z][a-z]+$')"))
+    release = shoal.protect(census, 5, ["V9", "V10"], method="mdav", rules=good, output=tmp_path / "out.csv")
+    (found,) = release.summary.rules
+    assert (found.kind, found.guaranteed, found.violations_after) == ("unclassified", False, 0)
+    assert "checked, not guaranteed" in found.kept_by
+    ends = census.with_columns(V9=pl.Series(np.arange(200) * 10 + 7))
+    bad = write_schematron(tmp_path, pattern("ends-with(V9, '7')"))
+    before = set(tmp_path.iterdir())
+    for output in (None, tmp_path / "bad.csv"):
+        with pytest.raises(DataError, match=r"rule 'own' is checked and not guaranteed, and \d+ records"):
+            shoal.protect(ends, 5, ["V9", "V10"], method="mdav", rules=bad, output=output)
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_equalities_to_the_files_rounding_are_no_violations(tmp_path):
+    rng = np.random.default_rng(3)
+    tax, rate = rng.integers(100, 999, 60) / 100, rng.integers(10, 99, 60) / 100
+    table = pl.DataFrame({"TAX": tax, "RATE": rate, "RATIO": np.round(tax * rate, 2), "SUM": np.round(tax + rate, 2)})
+    file = write_schematron(
+        tmp_path,
+        pattern("number(TAX) * number(RATE) = number(RATIO)", "product")
+        + pattern("number(TAX) + number(RATE) = number(SUM)", "sum"),
+    )
+    found = {one.name: one for one in shoal.check_rules(table, file)}
+    assert found["product"].violations == found["sum"].violations == 0
+    assert found["product"].up_to_rounding > 30
+    assert 0 < found["sum"].up_to_rounding < 60
+    release = shoal.protect(table, 5, list(table.columns), method="mdav", rules=file, output=tmp_path / "out.csv")
+    assert {rule.violations_after for rule in release.summary.rules} == {0}
+
+
+def test_a_missing_value_makes_a_rule_idle_and_no_violation(tmp_path):
+    table = pl.DataFrame({"A": [1, None, 3, 4], "B": [1, 2, None, 3]})
+    for rules in (["A <= B"], write_schematron(tmp_path, pattern("number(A) &lt;= number(B)"))):
+        (found,) = shoal.check_rules(table, rules)
+        assert (found.violations, found.rows, found.not_applicable) == (1, [4], 2)
+
+
+# -- row-wise XML --------------------------------------------------------------------------------------------------
+
+
+def test_xml_in_gives_the_same_xml_out(tmp_path):
+    lines = [
+        "<?xml version='1.0' encoding='UTF-8'?>",
+        '<people xmlns="urn:people" xmlns:x="urn:x" x:note="a &amp; b" year="2024">',
+        *(
+            f"  <person><name>N{i} &lt;&amp;&gt; é</name><age>{20 + i}</age><code>00{i}</code>"
+            f"{'' if i == 3 else f'<born>1990-01-{10 + i}</born>'}<size>1.50</size></person>"
+            for i in range(9)
+        ),
+        "</people>",
+    ]
+    path = tmp_path / "people.xml"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    source = read_file(path, Reading())
+    assert source.frame.schema == {
+        "name": pl.String,
+        "age": pl.Int64,
+        "code": pl.String,
+        "born": pl.Date,
+        "size": pl.Float64,
+    }
+    assert source.frame["born"].null_count() == 1
+    release = shoal.protect(path, 3, ["age"], method="mdav", confidential=["name", "code"], output=tmp_path / "out.xml")
+    out = (tmp_path / "out.xml").read_text(encoding="utf-8").splitlines()
+    assert out[:2] == lines[:2]
+    assert out[-1] == lines[-1]
+    for i, (before, after) in enumerate(zip(lines[2:-1], out[2:-1], strict=True)):
+        assert after == before.replace(f"<age>{20 + i}</age>", f"<age>{release.data['age'][i]}</age>")
+
+
+def test_suppressed_values_are_absent_or_empty_as_the_file_has_it(tmp_path):
+    for missing, expected in (("", "<b>"), ("<b></b>", "<b></b>")):
+        values = ["<b>1</b>", "<b>2</b>", "<b>3</b>", missing]
+        lines = "".join(f"<r><a>{i}</a>{value}</r>" for i, value in enumerate(values))
+        path = tmp_path / "in.xml"
+        path.write_text(f"<d>{lines}</d>")
+        shoal.protect(path, 4, ["a", "b"], method="mdav", output=tmp_path / "out.xml")
+        text = (tmp_path / "out.xml").read_text()
+        assert text.count(expected) == (4 if missing else 0)
+        assert text.count("<a>") == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "not well-formed XML"),
+        ("<d><r><a>1</a></d>", "not well-formed XML: line 1, column"),
+        ("<d/>", "has no records"),
+        ("<d><r/></d>", "records without any value"),
+        ("<d><r><a>1</a><a>2</a></r></d>", "record 1: a variable has two values"),
+        ("<d><r><a><b>1</b></a></r></d>", "no elements in elements"),
+        ("<d><r i='1'><a>1</a></r></d>", "no attributes"),
+        ("<d><r><a x='1'>1</a></r></d>", "no attributes"),
+        ("<d><r>text<a>1</a></r></d>", "no text between them"),
+        ("<d><r><a>1</a>text</r></d>", "no text between them"),
+        ("<d><r><a>1</a></r><s><a>1</a></s></d>", "'s' is among the records, which are called 'r'"),
+        ("<p:d xmlns:p='urn:p'><p:r><p:a>1</p:a></p:r></p:d>", "write it with a default namespace"),
+        (BOMB + "<d><r><a>&b;</a></r></d>", "document type declaration"),
+        ("<!DOCTYPE d SYSTEM 'http://example.org/x.dtd'><d><r><a>1</a></r></d>", "document type declaration"),
+        ("<d><r><a>&undefined;</a></r></d>", "not well-formed XML"),
+        ("<?xml version='1.0' encoding='no-such'?><d/>", "encoding|not well-formed"),
+    ],
+)
+def test_xml_that_is_no_table_of_rows(tmp_path, text, told):
+    path = tmp_path / "in.xml"
+    path.write_text(text)
+    with pytest.raises(ShoalError, match=told):
+        shoal.protect(path, 2, "a", output=tmp_path / "out.xml")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_names_and_texts_that_xml_cannot_hold(tmp_path):
+    with pytest.raises(FileError, match="cannot be the names of XML elements: 'a b', '1'"):
+        write_xml(pl.DataFrame({"a b": [1], "1": [2]}), tmp_path / "x.xml")
+    with pytest.raises(FileError, match="column 'a' has control characters"):
+        write_xml(pl.DataFrame({"a": ["\x01"]}), tmp_path / "x.xml")
+
+
+CELL = st.one_of(st.none(), st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), max_size=5))
+
+
+@given(st.lists(st.fixed_dictionaries({"a": CELL, "b-c": CELL, "é": CELL}), min_size=1, max_size=8))
+@settings(max_examples=100, deadline=None)
+def test_any_texts_come_back_from_xml(tmp_path_factory, records):
+    frame = pl.DataFrame(records, schema=dict.fromkeys(["a", "b-c", "é"], pl.String))
+    path = tmp_path_factory.mktemp("xml") / "t.xml"
+    rows.write_rows(frame.with_columns(n=pl.lit("1")), path, None, {})
+    root, cells = rows.read_row_cells(path)
+    assert (root["root"], root["record"]) == ("Data", "Record")
+    again = cells.select(
+        cells[name] if name in cells.columns else pl.lit(None, pl.String).alias(name) for name in frame.columns
+    )
+    assert_frame_equal(again, frame)
+
+
+def test_a_large_file_is_read_in_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr(rows, "_CHUNK", 7)
+    frame = pl.DataFrame({"a": range(50), "b": [None if i % 3 else f"t{i}" for i in range(50)]})
+    path = write_xml(frame, tmp_path / "t.xml")
+    assert_frame_equal(read_file(path, Reading()).frame, frame)
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "xml", "parquet", "arrow"])
+def test_a_file_is_read_again_as_it_is(tmp_path, ending):
+    frame = pl.DataFrame(
+        {"i": [1, None, 3], "f": [0.1, 2.0, None], "t": ["x", None, "y"], "b": [True, False, None]}
+    ).with_columns(
+        d=pl.Series(["2024-01-02", None, "2024-03-04"]).str.to_date(),
+        m=pl.Series(["2024-01-02 03:04:05", None, "2024-03-04 05:06:07"]).str.to_datetime(),
+    )
+    path = tmp_path / f"t.{ending}"
+    shoal.files.write_file(frame, path, None, set())
+    assert_frame_equal(read_again(path, frame, None, Reading()).frame, frame)
+
+
+# -- the command line ----------------------------------------------------------------------------------------------
+
+
+def test_rules_check_lists_rows_and_never_values(tmp_path):
+    path = tmp_path / "in.csv"
+    path.write_text("A,B\n1,2\n987654,3\n4,\n987654,5\n")
+    rules = tmp_path / "r.rules"
+    rules.write_text("order: A <= B\nbig: A > 0\n")
+    done = run("rules", "check", path, rules)
+    assert done.exit_code == 1
+    assert "987654" not in done.output
+    told = json.loads(run("rules", "check", path, rules, "--json").stdout)
+    assert [(one["name"], one["violations"], one["rows"], one["not_applicable"]) for one in told] == [
+        ("order", 2, [2, 4], 1),
+        ("big", 0, [], 0),
+    ]
+    assert "2 and 1 more" in " ".join(run("rules", "check", path, rules, "--rows", "1").output.split())
+    rules.write_text("big: A > 0\n")
+    assert run("rules", "check", path, rules).exit_code == 0
+    rules.write_text("A from original\n")
+    done = run("rules", "check", path, rules)
+    assert done.exit_code == 2
+    assert "--original" in done.output
+    assert run("rules", "check", path, rules, "--original", path).exit_code == 0
+
+
+def test_rules_convert_goes_both_ways(tmp_path):
+    file = write_schematron(tmp_path, FIGURES)
+    text, again = tmp_path / "r.rules", tmp_path / "again.sch"
+    assert run("rules", "convert", file, "-o", text).exit_code == 0
+    assert run("rules", "convert", text, "-o", again, "--record", "Row", "--original", "all.xml").exit_code == 0
+    first, second = shoal.read_rules(file), shoal.read_rules(again)
+    assert [(r.name, r.condition) for r in first] == [(r.name, r.condition) for r in second]
+    assert second[-1].schematron.documents == ("all.xml",)
+    assert {r.schematron.context for r in second} == {"Row"}
+    odd = write_schematron(tmp_path, pattern("matches(A, 'x')"))
+    done = run("rules", "convert", odd, "-o", tmp_path / "odd.rules")
+    assert done.exit_code == 2
+    assert "has no form as an expression" in done.output
+    assert not (tmp_path / "odd.rules").exists()
+    assert run("rules", "convert", odd, "-o", tmp_path / "odd.sch").exit_code == 0
+    assert shoal.read_rules(tmp_path / "odd.sch")[0].schematron.test == "matches(A, 'x')"
+    assert run("rules", "convert", odd, "-o", tmp_path / "odd.doc").exit_code == 2
+
+
+def test_the_extra_is_named_where_it_is_missing(tmp_path, census, monkeypatch):
+    file = write_schematron(tmp_path, FIGURES)
+    monkeypatch.setitem(sys.modules, "saxonche", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'shoal\[rules\]'"):
+        shoal.protect(census, 5, method="mdav", all_numeric=True, rules=file)
+    monkeypatch.setitem(sys.modules, "lxml", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'shoal\[rules\]'"):
+        shoal.read_rules(file)
+    shoal.protect(census, 5, ["V9"], method="mdav", rules=["V9 >= 0"])
+
+
+def test_rules_are_kept_in_a_sweep_and_results_are_of_the_file_as_it_is(tmp_path, census):
+    file = write_schematron(tmp_path, FIGURES)
+    asked = {"k": "5,8", "methods": ["mdav"], "all_numeric": True, "rules": str(file), "output": tmp_path / "sweep"}
+    found = shoal.sweep(census, **asked, threads=2)
+    for k, loss in zip(found.table["k"], found.table["information_loss"], strict=True):
+        release = shoal.protect(census, k, method="mdav", all_numeric=True, rules=file)
+        assert loss == pytest.approx(release.summary.information_loss)
+    folder, flags = tmp_path / "told", ("-k", "5", "-m", "mdav", "--all-numeric", "--rules", file, "--json")
+    census.write_csv(tmp_path / "microdata.csv")
+    told = json.loads(run("sweep", tmp_path / "microdata.csv", "-o", folder, *flags).stdout)
+    assert told["results"][0]["information_loss"] == pytest.approx(found.table["information_loss"][0])
+    write_schematron(tmp_path, pattern("V9 >= 0"))
+    again = shoal.sweep(census, **asked)
+    assert again.reused == 0
+    assert (again.table["information_loss"] < found.table["information_loss"]).all()
