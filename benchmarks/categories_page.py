@@ -91,8 +91,8 @@ pairs than the Mondrian methods at the same k, so its global risk is the highest
 _WHY = """
 
 The story is that of the paper: an order by meaning is worth more than anything else, the widest gap is mostly the
-better cut, and Mondrian loses less than SA-MDAV but for small k. To recompute the centroid makes little difference
-here. That S-MDAV, which may split equal records, overtakes SA-MDAV at larger k is what the paper explains of SA-MDAV: late in its
+better cut, and Mondrian loses less than SA-MDAV but for small k. To recompute the centroid makes little difference here.
+That S-MDAV, which may split equal records, overtakes SA-MDAV at larger k is what the paper explains of SA-MDAV: late in its
 run only rare values are left, and those that are far apart have to share a group."""
 
 
@@ -222,7 +222,8 @@ def _hierarchies(rows: Sequence[Row]) -> str:
         "## Hierarchies",
         "Those of the samples are those of Analytics. Names that have no records at or below them are left out. "
         "Siblings are drawn in no particular order; the Mondrian methods take those from WordNet in the order in which "
-        "their values first appear in the table.",
+        "their "
+        "values first appear in the table.",
     ]
     for row in rows:
         if row["data"].startswith("sample") or (row["data"], row["column"]) == ("adult-agent", "native-country"):

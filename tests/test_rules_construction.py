@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -13,8 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
+from typer.testing import CliRunner
 
 import shoal
+from shoal.cli import app
 from shoal.rules.classify import Equation, classify
 from shoal.rules.deriving import derive
 from shoal.rules.grammar import parse_rule
@@ -345,3 +348,58 @@ def test_a_sweep_keeps_the_rules_of_its_plan():
     kept, ignored = ([r.information_loss for r in one.results] for one in (found, plain))
     assert kept != ignored
     assert kept == pytest.approx(ignored, abs=0.5)
+
+
+def test_what_asks_for_missing_values_is_checked_and_not_guaranteed():
+    table = whole_table(40)
+    rules = protect(table, ["count(A, B) = 2", "A is not missing", "A >= 0"]).summary.rules
+    assert [rule.guaranteed for rule in rules] == [False, False, True]
+    assert all("checked, not guaranteed" in rule.kept_by for rule in rules[:2])
+    holes = table.with_columns(
+        A=pl.when(pl.int_range(40) < 2).then(None).otherwise(pl.col("A")), N=pl.int_range(40) < 2
+    )
+    spoilt = holes.with_columns(pl.col("N").cast(pl.Int64)).filter(pl.int_range(pl.len()) < 3)
+    with pytest.raises(shoal.DataError, match="checked and not guaranteed"):
+        protect(spoilt, ["if N = 0 then A is not missing"], 3, quasi_identifiers=["A", "B"], confidential="N")
+
+
+def test_the_report_and_the_command_line_say_how_each_rule_was_kept(tmp_path):
+    table = whole_table().with_columns(T=pl.col("A") + pl.col("B"))
+    release = protect(table, {"sums": "T = A + B", "town": "C from original"})
+    inside = release.report(tmp_path / "inside.html").read_text(encoding="utf-8")
+    assert "How each rule was kept and what it cost" in inside
+    assert release.summary.rules[0].kept_by in inside
+    outside = release.report(tmp_path / "outside.html", edition="external").read_text(encoding="utf-8")
+    assert "Edit rules" in outside
+    assert release.summary.rules[0].kept_by not in outside
+    plain = protect(table, None).report(tmp_path / "plain.html").read_text(encoding="utf-8")
+    assert "Edit rules" not in plain
+    table.write_csv(tmp_path / "in.csv")
+    (tmp_path / "sums.rules").write_text("sums: T = A + B\n", encoding="utf-8")
+    command = [str(tmp_path / "in.csv"), "-o", str(tmp_path / "out.csv"), "-k", "3", "--all-numeric"]
+    asked = ["protect", *command, "--method", "mdav", "--rules", str(tmp_path / "sums.rules"), "--json"]
+    result = CliRunner().invoke(app, asked)
+    (rule,) = json.loads(result.stdout)["rules"]
+    assert rule["name"] == "sums"
+    assert set(rule) >= {"name", "kind", "kept_by", "violations_before", "violations_after", "guaranteed", "cost"}
+
+
+def test_rules_over_categories_are_kept_by_a_value_or_a_record_of_the_group():
+    draw = np.random.default_rng(11)
+    work = draw.choice(["none", "farm", "city"], 90)
+    place = np.where(work == "farm", "country", draw.choice(["country", "town"], 90))
+    wage = np.where(work == "none", 0, draw.integers(100, 900, 90))
+    table = pl.DataFrame({"work": work, "place": place, "wage": wage})
+    rules = [
+        "work in {none, farm, city}",
+        "place from original",
+        "if work = 'farm' then place = 'country'",
+        "if work = 'none' then wage = 0",
+    ]
+    for method in ("semantic-optimal", "sa-mdav", "mondrian"):
+        release = shoal.protect(table, 7, ["work", "place", "wage"], method=method, rules=rules)
+        data = release.data
+        assert not data.filter((pl.col("work") == "farm") & (pl.col("place") != "country")).height
+        assert not data.filter((pl.col("work") == "none") & (pl.col("wage") != 0)).height
+        assert all(rule.guaranteed for rule in release.summary.rules)
+        assert data.group_by(data.columns).len()["len"].min() >= 7

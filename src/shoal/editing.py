@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from shoal.arrays import Flags, Floats, Ints
-from shoal.categories import AnyColumn
+from shoal.categories import AnyColumn, Category
 from shoal.cells import decimals_of, read_cells
 from shoal.columns import numbers
 from shoal.declare import Declared
@@ -24,7 +24,7 @@ from shoal.rules.antecedents import split_by_antecedents
 from shoal.rules.classify import Classified, Domain, Equation, classify
 from shoal.rules.conflicts import conflicts
 from shoal.rules.evaluate import Cells, evaluate
-from shoal.rules.expression import Missing, walk
+from shoal.rules.expression import Call, Missing, walk
 from shoal.rules.keeping import (
     AGGREGATED,
     CONSTRUCTED,
@@ -84,30 +84,25 @@ def guaranteed(rule: Classified) -> bool:
     (True, False)
     """
     condition = rule.rule.condition
-    return condition is not None and not any(isinstance(node, Missing) for node in walk(condition))
+    if condition is None:
+        return False
+    # what asks whether values are there may be broken by suppressing them
+    return not any(
+        isinstance(node, Missing) or (isinstance(node, Call) and node.function == "count") for node in walk(condition)
+    )
 
 
 def with_aggregators(declared: Declared, editing: Editing) -> Declared:
     """Return what was declared with the aggregators that rules ask for where the plan says nothing."""
     both = {**declared.plan.aggregators, **editing.aggregators}
-    used = {**declared.aggregators, **editing.aggregators}
-    return replace(declared, plan=declared.plan.model_copy(update={"aggregators": both}), aggregators=used)
+    plan = declared.plan.model_copy(update={"aggregators": both})
+    return replace(declared, plan=plan, aggregators={**declared.aggregators, **editing.aggregators})
 
 
 def prepare_rules(rules: Sequence[Rule], declared: Declared, table: Table) -> Editing:
     """Classify rules, choose aggregators, and raise PlanError where rules cannot be kept."""
-    plan, sets = declared.plan, [numbers(part) for part in declared.sets]
+    plan, sets = declared.plan, declared.sets
     found = [classify(rule) for rule in rules]
-    categories = {column.name for part in declared.sets for column in part} - {c.name for part in sets for c in part}
-    named = [(rule.name, name) for rule in found for name in rule.variables if name in categories]
-    if named:
-        raise PlanError(
-            [
-                f"rule '{rule}' names '{name}', a quasi-identifier of categories, which rules do not keep; give it "
-                "another role, or leave the rule out"
-                for rule, name in named
-            ]
-        )
     cells = read_cells(table, dict.fromkeys(name for rule in found for name in rule.variables))
     records = len(table)
     held = {
@@ -125,7 +120,7 @@ def prepare_rules(rules: Sequence[Rule], declared: Declared, table: Table) -> Ed
 
 
 def _aggregators(
-    rules: Sequence[Classified], plan: Plan, sets: Sequence[Sequence[Column]], cells: Mapping[str, Cells]
+    rules: Sequence[Classified], plan: Plan, sets: Sequence[Sequence[AnyColumn]], cells: Mapping[str, Cells]
 ) -> dict[str, str]:
     """Choose the aggregators that rules ask for, of columns for which the plan does not name one.
 
@@ -146,7 +141,7 @@ def _aggregators(
             continue
         elif all(_positive(cells[name]) for name in names):
             chosen.update({name: "geometric-mean" for name in names if name not in chosen})
-    columns = {c.name for part in sets for c in part}
+    columns = {c.name for part in sets for c in part if isinstance(c, Column)}
     return {name: how for name, how in chosen.items() if name in columns and name not in plan.aggregators}
 
 
@@ -160,9 +155,9 @@ def rules_of_set(editing: Editing, columns: Sequence[AnyColumn]) -> list[Classif
     return [rule for rule in editing.rules if names & set(rule.variables)]
 
 
-def split_strata(editing: Editing, declared: Declared, columns: Sequence[AnyColumn], strata: Ints) -> Ints:
+def split_strata(editing: Editing, declared: Declared, columns: list[AnyColumn], strata: Ints) -> Ints:
     """Return the strata of a set of quasi-identifiers, split by the antecedents of its rules."""
-    known = [column for column in numbers(columns) if column.name in declared.scale_of]
+    known = numbers(columns)
     records = Records(np.zeros((len(strata), 1)))  # where there are only categories, all strata are as near
     if known:
         records = encode(known, [declared.scale_of[column.name] for column in known])
@@ -183,8 +178,7 @@ def keep(editing: Editing, declared: Declared, protected: Sequence[ProtectedSet]
             continue
         named = {name for rule in rules for name in rule.variables}
         places = [j for j, column in enumerate(part.columns) if column.name in named]
-        ruled = numbers([part.columns[j] for j in places])  # rules that name categories are refused
-        columns = [_ruled(column, editing.cells, scale_of, table) for column in ruled]
+        columns = [_ruled(part.columns[j], editing.cells, scale_of, table) for j in places]
         inside = {column.name for column in columns}
         outside = {name: editing.cells[name] for name in named - inside}
         changed, accounts = keep_rules(
@@ -198,8 +192,8 @@ def keep(editing: Editing, declared: Declared, protected: Sequence[ProtectedSet]
     return result
 
 
-def _ruled(column: Column, cells: Mapping[str, Cells], scale_of: Mapping[str, Scale], table: Table) -> RuledColumn:
-    if column.name not in scale_of:
+def _ruled(column: AnyColumn, cells: Mapping[str, Cells], scale_of: Mapping[str, Scale], table: Table) -> RuledColumn:
+    if isinstance(column, Category):
         return RuledColumn(column, cells[column.name], 0.0, None)
     values = column.values[column.observed].astype(np.float64)
     spread = float(values.std()) * column.step if len(values) and scale_of[column.name].spread > 0.0 else 0.0
@@ -217,10 +211,10 @@ def rule_summaries(
     for part in protected:
         sizes = np.bincount(part.groups)
         for column, (values, observed) in zip(part.columns, part.released, strict=True):
-            if column.name in editing.cells and isinstance(column, Column):
+            if column.name in editing.cells:
                 cells[column.name] = released_cells(column, editing.cells[column.name], values, observed)
                 costs[column.name] = (0.0, 0.0)
-                if editing.cells[column.name].values.dtype.kind != "O":
+                if isinstance(column, Column):
                     costs[column.name] = _squares(column, values.astype(np.float64), observed, part.groups, sizes)
     found = []
     for rule in editing.rules:

@@ -1,4 +1,4 @@
-"""The command line: shoal protect | inspect | measure | report | sweep | methods | demo | hierarchy | rules.
+"""The command line: shoal protect | inspect | measure | report | sweep | methods | demo | rules | hierarchy.
 
 Standard output carries results only; progress and messages go to standard error. A mistake ends with status 2 and a
 sentence that says what to do, a broken promise with status 1, an interruption with status 130.
@@ -19,8 +19,8 @@ from shoal.cli.sweep import sweep
 
 for _command in (protect, inspect, measure, report, sweep, methods, demo):  # in the order in which they are listed
     app.command()(_command)
-app.add_typer(hierarchy, name="hierarchy")
 app.add_typer(rules, name="rules")
+app.add_typer(hierarchy, name="hierarchy")
 
 
 def main() -> None:

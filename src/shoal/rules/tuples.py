@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.arrays import Flags, Floats, Ints, Numbers
+from shoal.categories import AnyColumn, Category
 from shoal.encode import Column
 from shoal.kernels.representatives import Grouping
 from shoal.rules.classify import Classified, Equation, Part, When
@@ -33,7 +34,7 @@ class RuledColumn:
 
     Attributes
     ----------
-    column : Column
+    column : Column or Category
         As it is microaggregated.
     cells : Cells
         The original, as rules see it.
@@ -43,7 +44,7 @@ class RuledColumn:
         Smallest step of its numbers; None for floats.
     """
 
-    column: Column
+    column: AnyColumn
     cells: Cells
     scale: float
     grid: Fraction | None
@@ -62,7 +63,7 @@ class RuledColumn:
     def numeric(self) -> bool:
         """Whether its values can be computed with."""
         values, observed = self.cells.values, self.cells.observed
-        if values.dtype.kind not in "iuf":
+        if isinstance(self.column, Category) or values.dtype.kind not in "iuf":
             return False
         return self.column.step == 1 and bool((np.abs(values[observed].astype(np.float64)) < _LARGEST).all())
 
@@ -81,17 +82,17 @@ class RuledColumn:
     @property
     def coded_names(self) -> bool:
         """Whether its values are codes of categories, which have an order or none but no distance here."""
-        return self.cells.values.dtype.kind == "O"
+        return isinstance(self.column, Category)
 
     def natural(self, values: Numbers) -> Floats:
         """Return the numbers that values of the column stand for; dates as ticks, categories as codes."""
-        if self.coded_names:
+        if isinstance(self.column, Category):
             return values.astype(np.float64)
         return values.astype(np.float64) * self.column.step + float(self.column.origin)
 
     def coded(self, numbers: Floats) -> Numbers:
         """Return numbers as values of the column."""
-        if self.coded_names:
+        if isinstance(self.column, Category):
             return np.rint(numbers).astype(np.int64)
         if not self.column.whole:
             return numbers
@@ -102,11 +103,14 @@ class RuledColumn:
         return released_cells(self.column, self.cells, codes, observed)
 
 
-def released_cells(column: Column, original: Cells, codes: Numbers, observed: Flags) -> Cells:
+def released_cells(column: AnyColumn, original: Cells, codes: Numbers, observed: Flags) -> Cells:
     """Return values of a column as rules see them."""
-    if original.values.dtype.kind == "O":
-        names = np.array([text_of(name) for name in getattr(column, "names", ())], dtype=object)
-        return Cells(names[codes.astype(np.int64)], observed)
+    if isinstance(column, Category):
+        texts = original.values.dtype.kind == "O"
+        names = [text_of(name) if texts else name for name in column.names]
+        # a column without values has a code that stands for none
+        known = np.array(names if None not in names else [0], dtype=original.values.dtype)
+        return Cells(known[codes.astype(np.int64)], observed, original.decimals)
     if not column.whole:
         return Cells(codes, observed, original.decimals)
     numbers = whole_numbers(column, codes)
@@ -272,6 +276,8 @@ class Tuples:
             if not all(name in self.place for name in names):
                 continue
             cells = {name: self._cells(self.place[name], codes, there, exact=True) for name in names}
+            if not all(one.observed.any() for one in cells.values()):
+                continue
             with np.errstate(all="ignore"):
                 (left, seen), (right, also) = (evaluate_value(side, cells) for side in sides)
             found |= seen & also & (left != right) & self.binds[chosen, bound.rule]
