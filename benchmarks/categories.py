@@ -75,7 +75,10 @@ def run(quick: bool) -> None:
     """Run every method on every table at every k; one line each."""
     recorder = Recorder("categories", quick)
     for data, (table, sources) in data_sets(quick).items():
-        found = {name: shoal.load_hierarchy(source, table[name].unique().to_list()) for name, source in sources.items()}
+        found = {
+            name: shoal.load_hierarchy(source, table[name].unique(maintain_order=True).to_list())
+            for name, source in sources.items()
+        }
         for name, hierarchy in found.items():
             drawn = outline(name, hierarchy, open_table(table), open_table(table))
             recorder.add(

@@ -96,6 +96,12 @@ def test_show_draws_the_tree(jobs):
     ]
 
 
+def test_show_does_not_cut_long_names(jobs):
+    name = "a name of a leaf that is longer than a line of a terminal, since it goes on and on and on and on"
+    (jobs / "long.csv").write_text(f"{name};work\n")
+    assert run(jobs, "show", "long.csv").stdout.splitlines() == ["work", f"└── {name}"]
+
+
 def test_show_counts_records_and_does_not_tell_few_unless_asked(jobs):
     words = ["show", "jobs.csv", "--data", "people.csv", "--column", "job"]
     drawn = [line.split("── ")[-1] for line in run(jobs, *words).stdout.splitlines()]

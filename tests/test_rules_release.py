@@ -475,6 +475,10 @@ def test_rules_are_kept_in_a_sweep_and_results_are_of_the_file_as_it_is(tmp_path
     for k, loss in zip(found.table["k"], found.table["information_loss"], strict=True):
         release = shoal.protect(census, k, method="mdav", all_numeric=True, rules=file)
         assert loss == pytest.approx(release.summary.information_loss)
+    folder, flags = tmp_path / "told", ("-k", "5", "-m", "mdav", "--all-numeric", "--rules", file, "--json")
+    census.write_csv(tmp_path / "microdata.csv")
+    told = json.loads(run("sweep", tmp_path / "microdata.csv", "-o", folder, *flags).stdout)
+    assert told["results"][0]["information_loss"] == pytest.approx(found.table["information_loss"][0])
     write_schematron(tmp_path, pattern("V9 >= 0"))
     again = shoal.sweep(census, **asked)
     assert again.reused == 0

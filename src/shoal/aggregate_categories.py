@@ -29,6 +29,7 @@ from shoal.schema import Kind
 
 _HOW = {
     "centroid": CENTROID,
+    "least-squares": CENTROID,
     "mode": MODE,
     "weighted-plurality": MODE,
     "median": MEDIAN,
@@ -37,7 +38,7 @@ _HOW = {
 CATEGORY_AGGREGATORS: dict[Kind, tuple[str, ...]] = {
     Kind.NOMINAL: ("mode", "weighted-plurality"),
     Kind.ORDINAL: ("median", "convex-median", "mode", "weighted-plurality"),
-    Kind.SEMANTIC: ("centroid", "mode", "weighted-plurality", "least-common-subsumer"),
+    Kind.SEMANTIC: ("centroid", "least-squares", "mode", "weighted-plurality", "least-common-subsumer"),
 }
 _PIECE = 1 << 22  # cells of a table of groups by combinations that are filled at a time
 
@@ -73,11 +74,18 @@ def aggregate_category(
             column.observed,
             np.ones(1) if weights is None else weights,
             *grouping,
-            np.zeros((1, 1)) if column.distances is None else column.distances,
+            _centring(column, aggregator),
             len(column.names),
             _HOW[aggregator],
         )
     return _handed_out(column, grouping, chosen, counts >= k)
+
+
+def _centring(column: Category, aggregator: str) -> Floats:
+    """Return the distances whose sum a representative has the least of: as they are, or squared."""
+    if column.distances is None:
+        return np.zeros((1, 1))
+    return column.distances**2 if aggregator == "least-squares" else column.distances
 
 
 def _handed_out(column: Category, grouping: Grouping, chosen: Ints, enough: Flags) -> tuple[Ints, Flags]:

@@ -12,7 +12,7 @@ missing cell is 1 away from any value and 0 from another missing cell.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,9 +22,9 @@ from shoal.arrays import Flags, Floats, Ints, Numbers
 from shoal.categories import AnyColumn, Category
 from shoal.encode import Scale
 from shoal.kernels.mixed import EQUAL, NUMBER, TABLE
+from shoal.kernels.numbering import number_keys
 
 _TABULATED = 512  # values of a nominal column from which equal or not is asked instead of looked up
-_DIRECT = 1 << 20  # combinations of codes that are numbered by a table instead of by sorting
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,9 @@ class Mixed:
         The cells where columns are sorted; NaN where missing.
     semantic : bool (d,)
         Which columns have a hierarchy.
+    centring : float64, flat
+        What centres are found from, laid out as ``tables``: the distances, or their squares in columns for which the
+        name with the least squared distance is released.
     threads : int
         How many threads a method may use; no result depends on it.
     """
@@ -59,6 +62,7 @@ class Mixed:
     weights: Floats
     order: Floats
     semantic: Flags
+    centring: Floats
     threads: int = 1
 
     def __len__(self) -> int:
@@ -88,9 +92,13 @@ class Mixed:
 
 
 def mix(
-    columns: Sequence[AnyColumn], scales: Sequence[Scale | None], weights: Sequence[float], threads: int = 1
+    columns: Sequence[AnyColumn],
+    scales: Sequence[Scale | None],
+    weights: Sequence[float],
+    threads: int = 1,
+    squared: Collection[str] = (),
 ) -> Mixed:
-    """Put columns of any kind side by side and count equal records.
+    """Put columns of any kind side by side and count equal records; centres of those ``squared`` are by squares.
 
     >>> from shoal.categories import Factor, nominal
     >>> there = np.ones(3, dtype=bool)
@@ -102,7 +110,7 @@ def mix(
     record, first, counts = distinct_records([(column, column.values, column.observed) for column in columns])
     cells = np.empty((len(first), len(columns)))
     order = np.empty_like(cells)
-    kinds, width, tables = [], [], []
+    kinds, width, tables, centring = [], [], [], []
     for j, (column, scale) in enumerate(zip(columns, scales, strict=True)):
         here = column.observed[first]
         if isinstance(column, Category):
@@ -114,6 +122,7 @@ def mix(
             kinds.append(EQUAL if distances is None else TABLE)
             width.append(max(len(column.names), 1))
             tables.append(np.zeros(0) if distances is None else distances.ravel())
+            centring.append(tables[-1] ** 2 if column.name in squared else tables[-1])
         else:
             assert scale is not None
             cells[:, j] = np.where(here, scale.apply(column.values[first]), np.nan)
@@ -121,6 +130,7 @@ def mix(
             kinds.append(NUMBER)
             width.append(1)
             tables.append(np.zeros(0))
+            centring.append(tables[-1])
     sizes = np.array([len(table) for table in tables], dtype=np.int64)
     share = np.asarray(weights, dtype=np.float64)
     return Mixed(
@@ -134,6 +144,7 @@ def mix(
         share / share.sum(),
         order,
         np.array([isinstance(column, Category) and column.hierarchy is not None for column in columns]),
+        np.ascontiguousarray(np.concatenate([*centring, np.zeros(1)])),
         threads,
     )
 
@@ -150,26 +161,14 @@ def distinct_records(columns: Sequence[tuple[AnyColumn, Numbers, Flags]]) -> tup
             codes.append(np.where(observed, values + 1, 0).astype(np.int64))
             sizes.append(len(column.names) + 1)
         else:
-            seen, inverse = np.unique(values, return_inverse=True)
-            codes.append(np.where(observed, inverse.reshape(-1) + 1, 0).astype(np.int64))
-            sizes.append(len(seen) + 1)
+            bits = np.ascontiguousarray(values + 0 if values.dtype.kind == "f" else values).view(np.int64)
+            numbers, first, _ = number_keys(bits)
+            codes.append(np.where(observed, numbers + 1, 0))
+            sizes.append(len(first) + 1)
     keys, total = codes[0], sizes[0]
     for more, size in zip(codes[1:], sizes[1:], strict=True):
         if total * size >= 1 << 62:
-            seen, keys = np.unique(keys, return_inverse=True)
-            keys, total = keys.reshape(-1).astype(np.int64), len(seen)
+            keys, seen_first, _ = number_keys(keys)
+            total = len(seen_first)
         keys, total = keys * size + more, total * size
-    if total <= max(_DIRECT, 4 * len(keys)):
-        first = np.full(total, -1, dtype=np.int64)
-        first[keys[::-1]] = np.arange(len(keys) - 1, -1, -1)
-        rows = np.sort(first[first >= 0])
-        number = np.empty(total, dtype=np.int64)
-        number[keys[rows]] = np.arange(len(rows))
-        record = number[keys]
-    else:
-        _, start, inverse = np.unique(keys, return_index=True, return_inverse=True)
-        rows = np.sort(start)
-        number = np.empty(len(start), dtype=np.int64)
-        number[np.argsort(start)] = np.arange(len(start))
-        record = number[inverse.reshape(-1)]
-    return record, rows, np.bincount(record, minlength=len(rows)).astype(np.int64)
+    return number_keys(keys)

@@ -25,6 +25,7 @@ from shoal.encode import Records, encode
 from shoal.engines.memory import Report, run_tasks, threads_of_each
 from shoal.errors import PlanError
 from shoal.files import Source, read_file
+from shoal.kernels.numbering import number_keys
 from shoal.plan import Blocking, Plan, Reading, as_reading, load_settings
 from shoal.progress import show_progress
 from shoal.release import Release, check_output, check_report, manifest_path
@@ -97,8 +98,9 @@ def protect(
         What to do with a stratum of fewer than k records.
     aggregators : str or dict
         ``"mean"`` (default), ``"median"``, ``"geometric-mean"``, ``"trimmed-mean"``, ``"mode"``,
-        ``"weighted-mean"`` for numbers; ``"centroid"``, ``"least-common-subsumer"``, ``"median"``, ``"convex-median"``,
-        ``"mode"``, ``"weighted-plurality"`` for categories; one for all, or by column with ``"*"`` for the others.
+        ``"weighted-mean"`` for numbers; ``"centroid"``, ``"least-squares"``, ``"least-common-subsumer"``, ``"median"``,
+        ``"convex-median"``, ``"mode"``, ``"weighted-plurality"`` for categories; one for all, or by column with
+        ``"*"`` for the others.
     scaling : {"z-score", "range", "robust", "none"}
         How columns of numbers are made comparable for distances.
     hierarchies : dict
@@ -386,7 +388,4 @@ def _rows_of_blocks(codes: Ints) -> list[Ints]:
 
 def _number_by_appearance(groups: Ints) -> Ints:
     """Renumber groups in the order in which they first appear, so that numbers say nothing about the method."""
-    _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[inverse]
+    return number_keys(groups)[0]

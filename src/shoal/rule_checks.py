@@ -209,13 +209,16 @@ def _run(rules: Sequence[Rule], table: RuleTable, names: Sequence[str], rows: In
     texts = table.texts(names, form).with_row_index("shoal row")
     if rows is not None:
         texts = texts[rows]
-    alike = texts.group_by(list(names), maintain_order=True).agg(pl.col("shoal row"))
-    broken = engine_violations(rules, row_documents(alike.select(names), form), _domain(rules, table, form))
+    once = texts.unique(names, keep="first", maintain_order=True)
+    broken = engine_violations(rules, row_documents(once.select(names), form), _domain(rules, table, form))
     found = {}
     for name, at in broken.items():
-        flags = _none(table)
-        flags[alike["shoal row"][at].explode().drop_nulls().to_numpy()] = True
-        found[name] = flags
+        found[name] = _none(table)
+        if len(at):
+            # a sign that no XML has stands for an absent value: nulls are not equal to each other in a join
+            shown = [pl.col(column).fill_null("\0") for column in names]
+            alike = texts.with_columns(shown).join(once[at].select(shown), on=list(names), how="semi")
+            found[name][alike["shoal row"].to_numpy()] = True
     return found
 
 

@@ -32,11 +32,14 @@ def search_mixed_sets(
     for i, (columns, codes, rows_of_blocks) in enumerate(zip(declared.sets, blocks, rows_of_sets, strict=True)):
         scales = [declared.scale_of.get(column.name) for column in columns]
         shares = [plan.column_weights.get(column.name, 1.0) for column in columns]
-        whole = mix(columns, scales, shares)
+        squared = [column.name for column in columns if declared.aggregators[column.name] == "least-squares"]
+        whole = mix(columns, scales, shares, squared=squared)
         middle = centre_of_all(whole)
         total = problem_of(whole, plan.k, options["split"], middle).total()
         parts = [
-            mix([column.take(rows) for column in columns], scales, shares) if len(rows_of_blocks) > 1 else whole
+            mix([column.take(rows) for column in columns], scales, shares, squared=squared)
+            if len(rows_of_blocks) > 1
+            else whole
             for rows in rows_of_blocks
         ]
         distinct = sum(len(part.counts) for part in parts)

@@ -6,6 +6,7 @@ into a column of the same type; a type that cannot hold a name that was not ther
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,36 +44,35 @@ def factorise(series: nw.Series[Any], observed: Flags) -> Factor:
         array = native.combine_chunks() if isinstance(native, pa.ChunkedArray) else native
         if isinstance(array, pa.ChunkedArray):
             array = array.chunk(0) if array.num_chunks else pa.DictionaryArray.from_arrays([], [])
-        codes = np.asarray(array.indices.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)
-        return _by_appearance(codes, observed, array.dictionary.to_pylist())
+        keys = np.asarray(array.indices.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)
+        return _numbered(keys, observed, lambda rows: array.take(pa.array(rows)).to_pylist())
     import polars as pl
 
-    labels = native.drop_nulls().unique(maintain_order=True)
-    if native.dtype.is_float():
-        labels = labels.drop_nans()
-    if not len(labels):
-        return Factor(np.zeros(len(native), dtype=np.int64), observed, [])
-    numbers = pl.DataFrame({"label": labels, "code": np.arange(len(labels))})
-    codes = pl.DataFrame({"label": native}).join(numbers, on="label", how="left", maintain_order="left")["code"]
-    return Factor(np.where(observed, codes.fill_null(0).to_numpy(), 0).astype(np.int64), observed, labels.to_list())
+    if native.dtype == pl.String:
+        native = native.cast(pl.Categorical)  # which numbers the texts, in whatever order
+    if isinstance(native.dtype, pl.Categorical | pl.Enum):
+        keys = native.to_physical().cast(pl.Int64).fill_null(0).to_numpy()
+    else:
+        keys = native.rank("dense").cast(pl.Int64).fill_null(0).to_numpy()
+    return _numbered(np.asarray(keys, dtype=np.int64), observed, lambda rows: native.gather(rows).to_list())
 
 
 def _plain(label: Any) -> Any:
     return label.item() if isinstance(label, np.generic) else label
 
 
-def _by_appearance(codes: Ints, observed: Flags, labels: list[Any]) -> Factor:
-    """Renumber codes by first appearance, without labels that do not occur; equal labels get one number."""
+def _numbered(keys: Ints, observed: Flags, labels_of: Callable[[Ints], list[Any]]) -> Factor:
+    """Number keys by first appearance, without those of missing values; equal labels get one number."""
+    from shoal.kernels.numbering import number_keys
+
+    there = np.flatnonzero(observed)
+    numbers, first, _ = number_keys(keys[there] if len(there) < len(keys) else keys)
+    labels = labels_of(there[first])
     same: dict[Any, int] = {}
-    codes = np.array([same.setdefault(label, i) for i, label in enumerate(labels)] or [0], dtype=np.int64)[codes]
-    seen = codes[observed]
-    first = np.full(len(labels), -1, dtype=np.int64)
-    first[seen[::-1]] = np.arange(len(seen) - 1, -1, -1)
-    kept = np.flatnonzero(first >= 0)
-    kept = kept[np.argsort(first[kept])]
-    number = np.zeros(max(len(labels), 1), dtype=np.int64)
-    number[kept] = np.arange(len(kept))
-    return Factor(np.where(observed, number[codes], 0), observed, [labels[code] for code in kept])
+    number = np.array([same.setdefault(label, len(same)) for label in labels] or [0], dtype=np.int64)
+    codes = np.zeros(len(keys), dtype=np.int64)
+    codes[there] = number[numbers] if len(same) < len(labels) else numbers
+    return Factor(codes, observed, list(same))
 
 
 def check_holds(series: nw.Series[Any], names: tuple[Any, ...], occurring: int) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.measure import Measurement
 from rich.text import Text
 from rich.tree import Tree
 
@@ -14,6 +16,7 @@ import shoal
 from shoal.cli.options import Delimiter, Encoding, Json, Missing, NoHeader, pairs, reading_of
 from shoal.cli.shell import err, out, told_errors
 
+_WIDEST = 10_000  # characters of a line
 hierarchy = typer.Typer(no_args_is_help=True, help="Look at hierarchies of categories, and make them from WordNet.")
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="CSV (leaf to root, or child and parent), YAML or OWL.")]
@@ -71,7 +74,10 @@ def show(
             raise shoal.PlanError("--least: must be at least 1")
         found = shoal.inspect_hierarchy(file, data, column, reading_of(delimiter, encoding, missing, no_header))
         _notes(found)
-        out.print(_tree(found, shoal.FEWEST if least is None else least))
+        tree = _tree(found, shoal.FEWEST if least is None else least)
+        # as wide as its names need: a terminal wraps, and a file must not lose the end of a name
+        width = Measurement.get(out, out.options.update(max_width=_WIDEST), tree).maximum
+        Console(width=max(width, out.width)).print(tree)
 
 
 @hierarchy.command("from-wordnet")

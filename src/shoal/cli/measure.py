@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 import shoal
-from shoal.cli.options import Delimiter, Encoding, Json, Missing, NoHeader, names, pairs, reading_of
+from shoal.cli.options import Delimiter, Encoding, Hierarchy, Json, Missing, NoHeader, hierarchies, names, reading_of
 from shoal.cli.shell import err, out, told_errors
 from shoal.cli.tables import plain_table
 
@@ -49,9 +49,7 @@ def measure(
     population: Annotated[
         Path | None, typer.Option(help="Table of the people it may be about, for delta-presence.")
     ] = None,
-    hierarchy: Annotated[
-        list[str] | None, typer.Option(help="Hierarchy of a column: country=country.csv. Repeatable.")
-    ] = None,
+    hierarchy: Hierarchy = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the figures to a JSON file.")
     ] = None,
@@ -73,7 +71,7 @@ def measure(
             known=names(known),
             blocking=names(blocking),
             population=population,
-            hierarchies=pairs(hierarchy or (), "--hierarchy"),
+            hierarchies=hierarchies(hierarchy),
             reading=reading_of(delimiter, encoding, missing, no_header),
             output=output,
             threads=threads,

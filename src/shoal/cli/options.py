@@ -108,6 +108,12 @@ def aggregators(given: Sequence[str] | None) -> dict[str, str] | None:
     return pairs([part if "=" in part else f"*={part}" for part in given], "-a")
 
 
+def hierarchies(given: Sequence[str] | None) -> dict[str, Any] | None:
+    """Return the source of each hierarchy: ``wordnet``, ``flat``, or a file."""
+    words = {"wordnet": {"wordnet": True}, "flat": {"flat": True}}
+    return {name: words.get(text, text) for name, text in pairs(given or (), "--hierarchy").items()} or None
+
+
 def categories(
     hierarchy: Sequence[str] | None,
     order: Sequence[str] | None,
@@ -116,7 +122,6 @@ def categories(
     combinations: str | None,
 ) -> dict[str, Any]:
     """Return what was said about categories, by the names of the settings."""
-    sources = {"wordnet": {"wordnet": True}, "flat": {"flat": True}}
     shares: dict[str, float] = {}
     for name, text in pairs(column_weight or (), "--column-weight").items():
         try:
@@ -124,8 +129,7 @@ def categories(
         except ValueError:
             raise shoal.PlanError(f"--column-weight {name}={text}: must be a number") from None
     return {
-        "hierarchies": {name: sources.get(text, text) for name, text in pairs(hierarchy or (), "--hierarchy").items()}
-        or None,
+        "hierarchies": hierarchies(hierarchy),
         "orders": {name: names([text]) or [] for name, text in pairs(order or (), "--order").items()} or None,
         "nominal": names(nominal),
         "column_weights": shares or None,

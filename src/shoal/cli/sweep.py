@@ -17,6 +17,7 @@ from shoal.cli.options import (
     AllNumeric,
     BlockColumns,
     BlockSize,
+    BrokenRules,
     ColumnWeight,
     Combinations,
     Cut,
@@ -35,6 +36,7 @@ from shoal.cli.options import (
     Quasi,
     Refine,
     Repair,
+    Rules,
     Scaling,
     SmallStrata,
     Strata,
@@ -79,6 +81,8 @@ def sweep(
     block_size: BlockSize = None,
     block_columns: BlockColumns = None,
     repair: Repair = False,
+    rules: Rules = None,
+    broken_rules: BrokenRules = None,
     plan: PlanFile = None,
     known: Annotated[
         list[str] | None, typer.Option(help="Columns that an intruder knows: a,b; the quasi-identifiers by default.")
@@ -128,6 +132,8 @@ def sweep(
             **categories(hierarchy, order, nominal, column_weight, combinations),
             blocking=blocks(blocking, block_size, block_columns, repair),
             reading=reading_of(delimiter, encoding, missing, no_header),
+            rules=rules,
+            broken_rules=broken_rules,
             seed=seed,
         )
         for note in found.notes:

@@ -35,6 +35,7 @@ CATEGORICAL = (
         seeded=True,
         kinds=EVERY_KIND,
         mixed=True,
+        category_aggregator="least-squares",
     ),
     Method(
         "s-mdav",

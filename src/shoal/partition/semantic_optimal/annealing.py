@@ -31,6 +31,7 @@ _TRIED = 8  # neighbours that a record of a dissolved group looks at
 @kernel
 def anneal(  # noqa: PLR0915 - a search loop in one piece
     cells: Floats,
+    centring: Floats,
     kinds: Ints,
     tables: Floats,
     offset: Ints,
@@ -61,9 +62,25 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
     start = sums_start(width)
     work, has, centre = np.zeros(start[d]), np.zeros(d), np.zeros(d)
     columns = (kinds, tables, offset, width, weights)
-    here: Any = (cells, *columns, middle, start, k, record, amount, following, heads, sums, seen, work, has, centre)
+    here: Any = (
+        cells,
+        centring,
+        *columns,
+        middle,
+        start,
+        k,
+        record,
+        amount,
+        following,
+        heads,
+        sums,
+        seen,
+        work,
+        has,
+        centre,
+    )
     lists = (record, amount, group, following, before, also, heads, firsts)
-    everything: Any = (cells, *columns, start, *lists, sizes, sums, seen, spare, spare_groups, free)
+    everything: Any = (cells, centring, *columns, start, *lists, sizes, sums, seen, spare, spare_groups, free)
     done_rec = np.empty(4 * k + 4 * m + 8, np.int64)
     done_from, done_to, done_many = np.empty_like(done_rec), np.empty_like(done_rec), np.empty_like(done_rec)
     fall = np.log(cold / hot) / max(steps, 1)

@@ -27,7 +27,7 @@ def exact_groups(records: Mixed, k: int, split: bool, middle: Floats) -> tuple[I
     """Return the portions of the groups that cost least: distinct record, group, how many."""
     which = np.repeat(np.arange(len(records.counts)), records.counts) if split else np.arange(len(records.counts))
     amounts = np.ones(len(which), dtype=np.int64) if split else records.counts
-    groups = _best_groups(records.cells, *records.columns, middle, which, amounts, k)
+    groups = _best_groups(records.cells, records.centring, *records.columns, middle, which, amounts, k)
     keys, inverse = np.unique(groups * len(records.counts) + which, return_inverse=True)
     amount = np.bincount(inverse.reshape(-1), amounts).astype(np.int64)
     return keys % len(records.counts), keys // len(records.counts), amount
@@ -36,6 +36,7 @@ def exact_groups(records: Mixed, k: int, split: bool, middle: Floats) -> tuple[I
 @kernel
 def _best_groups(
     cells: Floats,
+    centring: Floats,
     kinds: Ints,
     tables: Floats,
     offset: Ints,
@@ -62,7 +63,7 @@ def _best_groups(
         seen[:] = 0.0
         for i in range(u):
             if subset >> i & 1:
-                add_sums(cells[which[i]], amounts[i], kinds, tables, offset, width, start, sums, seen)
+                add_sums(cells[which[i]], amounts[i], kinds, centring, offset, width, start, sums, seen)
         released(kinds, width, start, sums, seen, k, centre)
         cost[subset] = 0.0
         for i in range(u):

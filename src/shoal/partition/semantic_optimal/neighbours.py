@@ -25,7 +25,15 @@ def near_records(records: Mixed) -> Ints:
     if m <= _FEW:
         return _nearest(records.cells, *records.columns, np.zeros(m, dtype=np.int64), min(_NEAR, m - 1))
     every = np.arange(m)
-    alone = Mixed(records.cells, np.ones(m, dtype=np.int64), every, *records.columns, records.order, records.semantic)
+    alone = Mixed(
+        records.cells,
+        np.ones(m, dtype=np.int64),
+        every,
+        *records.columns,
+        records.order,
+        records.semantic,
+        records.centring,
+    )
     both = [
         _nearest(records.cells, *records.columns, cut(alone, _PART, new_watch()), _NEAR // 2)
         for cut in (mondrian, sa_mondrian)

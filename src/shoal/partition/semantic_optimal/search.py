@@ -49,6 +49,7 @@ class Problem:
         record, group, amount = portions
         return cost_of_portions(
             self.records.cells,
+            self.records.centring,
             *self.records.columns,
             self.middle,
             self.k,
@@ -164,7 +165,7 @@ def _cycle(
     records = problem.records
     m, d = records.cells.shape
     state = open_state(m, d, int(records.width.sum()), int(portions[1].max()) + 1 + m // 2)
-    fill(records.cells, *records.columns, problem.middle, problem.k, state, *portions)
+    fill(records.cells, records.centring, *records.columns, problem.middle, problem.k, state, *portions)
     costs = state.costs[state.costs > 0.0]
     usual = float(np.median(costs)) if len(costs) else 1.0
     stream = open_stream(int(np.random.SeedSequence(seeds).generate_state(1, np.uint64)[0]))
@@ -173,6 +174,7 @@ def _cycle(
         future = pool.submit(
             anneal,
             records.cells,
+            records.centring,
             *records.columns,
             problem.middle,
             neighbours,

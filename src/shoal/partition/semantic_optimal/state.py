@@ -4,6 +4,9 @@ A portion is so many equal records in one group; a distinct record has one porti
 are in two linked lists, of their group and of their record. For each group the sums are kept from which its centre is
 found (:mod:`shoal.kernels.mixed`), so that a portion can come or go in O(codes).
 
+Centres are found from ``centring``, distances laid out as ``tables``: these, or their squares in columns for which the
+name with the least squared distance is released.
+
 What a group costs is the squared distance of its records from what is released for them: from its centre, or from the
 centre of the whole table in a column of which fewer than k values are observed.
 """
@@ -176,6 +179,7 @@ def released(kinds: Ints, width: Ints, start: Ints, sums: Floats, seen: Floats, 
 @kernel
 def cost_of_portions(
     cells: Floats,
+    centring: Floats,
     kinds: Ints,
     tables: Floats,
     offset: Ints,
@@ -202,7 +206,7 @@ def cost_of_portions(
         seen[:] = 0.0
         while last < len(by_group) and group[by_group[last]] == g:
             p = by_group[last]
-            add_sums(cells[record[p]], amount[p], kinds, tables, offset, width, start, sums, seen)
+            add_sums(cells[record[p]], amount[p], kinds, centring, offset, width, start, sums, seen)
             last += 1
         released(kinds, width, start, sums, seen, k, centre)
         for b in range(first, last):
@@ -216,6 +220,7 @@ def cost_of_portions(
 @kernel
 def cost_with(
     cells: Floats,
+    centring: Floats,
     kinds: Ints,
     tables: Floats,
     offset: Ints,
@@ -243,9 +248,9 @@ def cost_with(
     work[:] = sums[g]
     has[:] = seen[g]
     if one >= 0:
-        add_sums(cells[one], many, kinds, tables, offset, width, start, work, has)
+        add_sums(cells[one], many, kinds, centring, offset, width, start, work, has)
     if other >= 0:
-        add_sums(cells[other], more, kinds, tables, offset, width, start, work, has)
+        add_sums(cells[other], more, kinds, centring, offset, width, start, work, has)
     released(kinds, width, start, work, has, k, centre)
     total = 0.0
     p = heads[g]
@@ -263,6 +268,7 @@ def cost_with(
 @kernel
 def transfer(
     cells: Floats,
+    centring: Floats,
     kinds: Ints,
     tables: Floats,
     offset: Ints,
@@ -299,14 +305,14 @@ def transfer(
     put(record, amount, group, following, before, also, heads, firsts, spare, free, rec, b, many)
     sizes[a] -= many
     sizes[b] += many
-    add_sums(cells[rec], many, kinds, tables, offset, width, start, sums[b], seen[b])
+    add_sums(cells[rec], many, kinds, centring, offset, width, start, sums[b], seen[b])
     if sizes[a] == 0:
         sums[a] = 0.0
         seen[a] = 0.0
         spare_groups[free[1]] = a
         free[1] += 1
     else:
-        add_sums(cells[rec], -many, kinds, tables, offset, width, start, sums[a], seen[a])
+        add_sums(cells[rec], -many, kinds, centring, offset, width, start, sums[a], seen[a])
 
 
 _cost_with: Any = cost_with  # its arrays are passed as a tuple, whose types mypy cannot put together
@@ -315,6 +321,7 @@ _cost_with: Any = cost_with  # its arrays are passed as a tuple, whose types myp
 @kernel
 def fill(
     cells: Floats,
+    centring: Floats,
     kinds: Ints,
     tables: Floats,
     offset: Ints,
@@ -337,11 +344,27 @@ def fill(
         rec, g, many = from_record[t], from_group[t], from_amount[t]
         put(record, amount, group, following, before, also, heads, firsts, spare, free, rec, g, many)
         sizes[g] += many
-        add_sums(cells[rec], many, kinds, tables, offset, width, start, sums[g], seen[g])
+        add_sums(cells[rec], many, kinds, centring, offset, width, start, sums[g], seen[g])
     free[1] = len(heads) - (from_group.max() + 1)
     d = cells.shape[1]
     work, has, centre = np.zeros(start[d]), np.zeros(d), np.zeros(d)
     columns = (kinds, tables, offset, width, weights)
-    here: Any = (cells, *columns, middle, start, k, record, amount, following, heads, sums, seen, work, has, centre)
+    here: Any = (
+        cells,
+        centring,
+        *columns,
+        middle,
+        start,
+        k,
+        record,
+        amount,
+        following,
+        heads,
+        sums,
+        seen,
+        work,
+        has,
+        centre,
+    )
     for g in range(from_group.max() + 1):
         costs[g] = _cost_with(*here, g, -1, 0, -1, 0)
