@@ -91,9 +91,9 @@ pairs than the Mondrian methods at the same k, so its global risk is the highest
 _WHY = """
 
 The story is that of the paper: an order by meaning is worth more than anything else, the widest gap is mostly the
-better cut, and Mondrian loses less than SA-MDAV but for small k. To recompute the centroid makes little difference here.
-That S-MDAV, which may split equal records, overtakes SA-MDAV at larger k is what the paper explains of SA-MDAV: late in its
-run only rare values are left, and those that are far apart have to share a group."""
+better cut, and Mondrian loses less than SA-MDAV but for small k. To recompute the centroid makes little difference
+here. That S-MDAV, which may split equal records, overtakes SA-MDAV at larger k is what the paper explains of SA-MDAV:
+late in its run only rare values are left, and those that are far apart have to share a group."""
 
 
 def _data_table(sets: dict[str, Row], there: Sequence[str]) -> str:

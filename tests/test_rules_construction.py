@@ -396,7 +396,7 @@ def test_rules_over_categories_are_kept_by_a_value_or_a_record_of_the_group():
         "if work = 'farm' then place = 'country'",
         "if work = 'none' then wage = 0",
     ]
-    for method in ("semantic-optimal", "sa-mdav", "mondrian"):
+    for method in ("semantic-optimal", "s-mdav", "sa-mdav"):
         release = shoal.protect(table, 7, ["work", "place", "wage"], method=method, rules=rules)
         data = release.data
         assert not data.filter((pl.col("work") == "farm") & (pl.col("place") != "country")).height
