@@ -209,7 +209,7 @@ def test_threads_do_not_change_the_results(survey):
         shoal.sweep(survey, "2:6", quasi_identifiers=COLUMNS, threads=threads).table.drop("seconds")
         for threads in (1, 3)
     )
-    assert len(one) == 25
+    assert len(one) == 30
     assert one.equals(three)
 
 
@@ -583,7 +583,7 @@ def test_an_interruption_says_what_is_kept(table, tmp_path, monkeypatch):
 def test_the_command_takes_what_protect_takes():
     commands = typer.main.get_command(shoal.cli.app).commands
     flags = {name: {flag for p in commands[name].params for flag in p.opts} for name in ("protect", "sweep")}
-    assert flags["protect"] - flags["sweep"] <= {"-O", "--option", "--report", "--steps", "--time"}
+    assert flags["protect"] - flags["sweep"] <= {"-O", "--option", "--report", "--steps", "--time", "--gap", "--bound"}
 
 
 def test_a_sweep_needs_no_plotting_to_be_loaded():
