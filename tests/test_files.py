@@ -146,7 +146,7 @@ def test_leading_zeros_and_too_many_digits_are_text(tmp_path):
 
 
 def test_dates_that_could_be_read_in_two_ways_are_not_guessed(tmp_path):
-    with pytest.raises(shoal.DataError, match="'x' is text"):
+    with pytest.raises(shoal.DataError, match="'x' holds dates as text"):
         protect_bytes(tmp_path, b"x,y\n01/02/2020,a\n02/03/2020,b\n03/04/2020,c\n")
 
 

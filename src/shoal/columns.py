@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from shoal.schema import MEASURABLE, Kind, Role
 from shoal.tables import Table
 
 EVERY_AGGREGATOR = tuple(dict.fromkeys([*AGGREGATORS, *(a for of in CATEGORY_AGGREGATORS.values() for a in of)]))
+_DATE = re.compile(r"\s*\d{1,4}([./-])\d{1,2}\1\d{1,4}\b")
 _NAMED = 3  # methods that a message names
 
 
@@ -60,7 +62,18 @@ def column_of(table: Table, name: str, plan: Plan) -> AnyColumn:
         return column
     if name not in plan.nominal and _mostly_numbers(factor):
         raise DataError(f"{table.why_not_numeric(name)}; or name it as nominal, if its values are names")
+    if name not in plan.nominal and _mostly_dates(factor):
+        raise DataError(
+            f"column '{name}' holds dates as text; write them as 2020-12-31, so that days are not taken for months, "
+            "or name it as nominal, if its values are names"
+        )
     return nominal(name, factor)
+
+
+def _mostly_dates(factor: Factor) -> bool:
+    """Whether most of the values of a column of text look like dates, so that it was hardly meant as categories."""
+    texts = [label for label in factor.labels if isinstance(label, str)]
+    return len(texts) > 0 and 2 * sum(_DATE.match(text) is not None for text in texts) > len(texts)
 
 
 def _mostly_numbers(factor: Factor) -> bool:
