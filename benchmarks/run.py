@@ -12,6 +12,7 @@ BENCHMARKS = (
     "published",
     "optimal",
     "bound",
+    "many",
     "speed",
     "methods",
     "awkward",

@@ -42,7 +42,9 @@ _LONG = 300  # proposals a record from which a cycle starts far above the temper
 _COMBINED = 600  # proposals a record from which it pays to combine
 _TICK = 0.05
 _TELLING = 0.3  # seconds of a cycle from which its pace says how long the next takes
-_USED = 0.92  # part of the time left that is planned for; the rest is for combining and for what comes after
+_USED = 0.95  # part of the time left that is planned for
+_GRACE = 0.1  # part of the whole time by which the last cycle may be late rather than be lost
+_HOTTER = 1.4  # a proposal of the first cycle that starts from far above takes this much longer than before
 
 Tell = Callable[[float, float, float], None]  # part done, cost, proved lower bound or 0
 
@@ -68,6 +70,7 @@ class _Pace:
 
     def __init__(self, until: float | None, combines: bool) -> None:
         self.until = until
+        self.grace = 0.0 if until is None else _GRACE * max(0.0, until - time.monotonic())
         self._combines = combines
         self._annealing = 0.0  # seconds of the last cycle
         self._passes = 0  # and its proposals for each record
@@ -89,8 +92,10 @@ class _Pace:
             return np.inf
         each = self._annealing / self._passes
         seconds = self.until - time.monotonic()
+        if self._combines and self._passes < _LONG and seconds / each >= _LONG:
+            each *= _HOTTER
         if self._combines and seconds / each >= _COMBINED:
-            seconds -= min(2.0 * self._combining, seconds / 3)
+            seconds -= min(1.3 * self._combining, seconds / 3)
         return _USED * seconds / each
 
 
@@ -187,7 +192,7 @@ def _cycle(
         for i in range(tries)
     ]
     began = time.monotonic()
-    results = _run(tasks, watch, threads, pace.until, progress, len(problem) * tries * passes)
+    results = _run(tasks, watch, threads, pace, progress, len(problem) * tries * passes)
     if results is None:
         return None
     annealed = time.monotonic()
@@ -263,26 +268,37 @@ def _run(
     tasks: Sequence[Callable[[], Improved]],
     watch: Ints,
     threads: int,
-    until: float | None,
+    pace: _Pace,
     progress: Callable[[float], None] | None,
     steps: int,
 ) -> list[Improved] | None:
-    """Run tasks on threads; None where the time is over before they are."""
+    """Run tasks on threads; None where the time is over long before they will be."""
+    began = time.monotonic()
     with ThreadPoolExecutor(min(threads, len(tasks)), thread_name_prefix="shoal-search") as pool:
         futures: list[Future[Improved]] = [pool.submit(task) for task in tasks]
         try:
             waiting = set(futures)
             while waiting:
                 _, waiting = wait(waiting, _TICK)
+                part = min(1.0, float(watch[DONE]) / steps)
                 if progress:
-                    progress(min(1.0, float(watch[DONE]) / steps))
-                if until is not None and time.monotonic() > until:
+                    progress(part)
+                if pace.until is not None and _too_late(pace, began, part):
                     _stop(watch, futures)
                     return None
         except BaseException:
             _stop(watch, futures)
             raise
         return [future.result() for future in futures]
+
+
+def _too_late(pace: _Pace, began: float, part: float) -> bool:
+    """Whether the time is over, and a cycle of which a part is done will not end soon after it."""
+    now = time.monotonic()
+    assert pace.until is not None
+    if now <= pace.until:
+        return False
+    return part == 0.0 or began + (now - began) / part > pace.until + pace.grace
 
 
 def _stop(watch: Ints, futures: list[Future[Improved]]) -> None:

@@ -17,6 +17,7 @@ from shoal.partition.method import new_watch
 from shoal.partition.optimal.objective import Objective, errors_of_groups
 
 _WHOLE = 200_000  # complete records up to which MDAV-single of all of them is tried
+_FEW_COLUMNS = 6  # up to which MDAV-single of any number of records takes no longer than that of blocks, and loses less
 _WHOLE_MISSING = 20_000  # the same where values are missing: the index cannot be used
 _BLOCK = 1000
 
@@ -26,10 +27,13 @@ def start(values: Floats, observed: Flags | None, objective: Objective, k: int) 
     n = len(values)
     if n < 2 * k:
         return np.zeros(n, dtype=np.int64)
-    blocks = spread_tree(values, k, max(_BLOCK, 2 * k))
-    tried = [_by_block(values, observed, blocks, k)]
-    if n <= (_WHOLE if observed is None else _WHOLE_MISSING):
+    many = n > (_WHOLE if observed is None else _WHOLE_MISSING)
+    quick = observed is None and values.shape[1] <= _FEW_COLUMNS
+    tried = []
+    if not many or quick:
         tried.append(mdav_single(Records(values, observed), k, new_watch()))
+    if not many or not quick:
+        tried.append(_by_block(values, observed, spread_tree(values, k, max(_BLOCK, 2 * k)), k))
     costs = [errors_of_groups(values, objective, *group_rows(groups), k).sum() for groups in tried]
     return tried[int(np.argmin(costs))]
 
