@@ -20,6 +20,7 @@ LAYERS = [
         "category_settings",
         "rule_settings",
         "xml_input",
+        "figures",
         "plan",
     },
     {"kernels"},

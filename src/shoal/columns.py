@@ -15,7 +15,7 @@ from shoal.hierarchy import load_hierarchy
 from shoal.partition import METHODS, Method
 from shoal.plan import EVERY_COLUMN, Plan, mentions
 from shoal.schema import MEASURABLE, Kind, Role
-from shoal.tables import Table
+from shoal.tables import Table, is_number
 
 EVERY_AGGREGATOR = tuple(dict.fromkeys([*AGGREGATORS, *(a for of in CATEGORY_AGGREGATORS.values() for a in of)]))
 _DATE = re.compile(r"\s*\d{1,4}([./-])\d{1,2}\1\d{1,4}\b")
@@ -79,15 +79,7 @@ def _mostly_dates(factor: Factor) -> bool:
 def _mostly_numbers(factor: Factor) -> bool:
     """Whether most of the values of a column of text are numbers, so that it was hardly meant as categories."""
     texts = [label for label in factor.labels if isinstance(label, str)]
-    return len(texts) > 0 and 2 * sum(map(_is_number, texts)) > len(texts)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return len(texts) > 0 and 2 * sum(map(is_number, texts)) > len(texts)
 
 
 def method_mistakes(table: Table, names: Sequence[str], plan: Plan, method: Method) -> list[str]:

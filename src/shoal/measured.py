@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from shoal.errors import FileError
+from shoal.figures import Figures
 from shoal.files import check_target, written_whole
 
 
 @dataclass(frozen=True)
-class Measures(Mapping[str, Any]):
+class Measures(Figures):
     """What a release keeps and what it risks; also a mapping of its names to its values.
 
     ``shoal.MEASURES`` has a sentence for each figure, and docs/measures.md its definition. Losses and risks are in
@@ -153,27 +153,12 @@ class Measures(Mapping[str, Any]):
     seconds: float
     version: str
 
-    def __getitem__(self, name: str) -> Any:
-        if name not in (f.name for f in fields(self)):
-            raise KeyError(name)
-        return getattr(self, name)
-
-    def __iter__(self) -> Iterator[str]:
-        return (f.name for f in fields(self))
-
-    def __len__(self) -> int:
-        return len(fields(self))
-
     def __repr__(self) -> str:
         risk = "" if self.dr is None else f", disclosure risk {self.dr:.4g} %, score {self.score:.4g}"
         return (
             f"<Measures of {self.records} records: information loss {self.information_loss:.4g} %, linked "
             f"{self.dbrl:.4g} %{risk}, k = {self.k_anonymity}>"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers, texts, lists and dictionaries."""
-        return asdict(self)
 
     def write(self, path: str | Path) -> None:
         """Write the figures to a JSON file."""

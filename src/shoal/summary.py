@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +15,10 @@ from shoal.arrays import Flags, Ints, Numbers
 from shoal.categories import AnyColumn, Category
 from shoal.encode import fit_scale
 from shoal.errors import counted
+from shoal.figures import Figures
 from shoal.files import Source
 from shoal.kernels.crossover import worth_indexing
+from shoal.kernels.numbering import number_keys
 from shoal.measures.pairs import numeric_pair
 from shoal.measures.utility import information_loss, squared_error
 
@@ -67,7 +69,7 @@ class RuleSummary:
 
 
 @dataclass(frozen=True)
-class Summary(Mapping[str, Any]):
+class Summary(Figures):
     """What was done and what it cost; also a mapping of its names to its values.
 
     Attributes
@@ -150,21 +152,6 @@ class Summary(Mapping[str, Any]):
     peak_memory_mib: float | None
     version: str
     seed: int
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in (f.name for f in fields(self)):
-            raise KeyError(name)
-        return getattr(self, name)
-
-    def __iter__(self) -> Iterator[str]:
-        return (f.name for f in fields(self))
-
-    def __len__(self) -> int:
-        return len(fields(self))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers, texts, lists and dictionaries."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -330,9 +317,10 @@ def _missing_notes(protected: list[ProtectedSet], k: int) -> list[str]:
     for part in protected:
         holes = [~observed for _, observed in part.released if not observed.all()]
         if holes:
-            seen = np.column_stack([part.groups, *holes])
-            _, alike, counts = np.unique(seen, axis=0, return_inverse=True, return_counts=True)
-            apart |= counts[alike.ravel()] < k
+            alike = part.groups
+            for hole in holes:  # one key a record, numbered again so that it stays small
+                alike = number_keys(2 * alike + hole)[0]
+            apart |= np.bincount(alike)[alike] < k
     if not apart.any():
         return []
     return [

@@ -302,7 +302,7 @@ def _not_numeric(series: nw.Series[Any], name: str) -> str:
         return f"column '{name}' has type {series.dtype}, which this method cannot average; give it another role"
     cells = zip(series.to_list(), _observed(series).tolist(), strict=True)
     values = {row: str(v) for row, (v, o) in enumerate(cells, start=1) if o}
-    rows = [row for row, v in values.items() if not _is_number(v)]
+    rows = [row for row, v in values.items() if not is_number(v)]
     if not rows:
         return f"column '{name}' holds numbers as text; convert it to a numeric type"
     if len(rows) < 0.5 * len(values):
@@ -313,7 +313,8 @@ def _not_numeric(series: nw.Series[Any], name: str) -> str:
     return f"column '{name}' is text, and this method needs numbers; give it another role"
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Whether a text can be read as a number."""
     try:
         float(text)
     except ValueError:

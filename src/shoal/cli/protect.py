@@ -63,8 +63,8 @@ def protect(
         list[str] | None,
         typer.Option("-O", "--option", help="Option of the method: gamma=1.1. Repeatable."),
     ] = None,
-    time: Annotated[str | None, typer.Option(help="How long method optimal searches: 10s, 2m.")] = None,
-    steps: Annotated[int | None, typer.Option(help="How many changes method optimal tries, instead of a time.")] = None,
+    time: Annotated[str | None, typer.Option(help="How long a method that searches goes on: 10s, 2m.")] = None,
+    steps: Annotated[int | None, typer.Option(help="How many changes a search tries, instead of a time.")] = None,
     gap: Annotated[
         float | None, typer.Option(help="End when this percentage of the loss, or less, could be saved.")
     ] = None,
