@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -316,3 +318,23 @@ def test_a_sweep_takes_methods_for_categories_where_there_are_some(tmp_path):
     )
     methods = {row["method"] for row in found.rows()} if hasattr(found, "rows") else {r.method for r in found.results}
     assert methods == {"semantic-optimal", "sa-mdav", "s-mdav", "sa-mondrian", "mondrian-ordered"}
+
+
+def test_a_timed_search_of_several_sets_is_repeated_by_one_number_of_steps(tmp_path):
+    """Sets with many and with few distinct records make the same number of proposals for each of them."""
+    rng = np.random.default_rng(3)
+    table = pl.DataFrame(
+        {name: rng.choice([f"{name}{i}" for i in range(many)], 200) for name, many in (("a", 4), ("b", 20), ("c", 20))}
+    )
+    asked = {"k": 3, "quasi_identifiers": [["a"], ["b", "c"]]}
+    timed = shoal.protect(table, **asked, options={"time": 1.0}, output=tmp_path / "timed.csv")
+    again = json.loads((tmp_path / "timed.csv.manifest.json").read_text())["plan_again"]
+    repeated = shoal.protect(table, plan=shoal.Plan(**again))
+    assert (repeated.groups == timed.groups).all()
+    assert repeated.data.equals(timed.data)
+
+
+def test_a_plan_that_repeats_itself_stands_alone(tmp_path):
+    table = pl.DataFrame({"a": ["x", "y"] * 20, "b": ["u", "v", "w", "x"] * 10})
+    shoal.protect(table, 3, ["a", "b"], output=tmp_path / "out.csv")
+    assert "plan_again" not in json.loads((tmp_path / "out.csv.manifest.json").read_text())

@@ -251,6 +251,7 @@ def test_an_interrupted_release_is_complete_and_says_so(monkeypatch):
     release = shoal.protect(table, 3, [["a"], ["b"]], method="optimal", aggregators="median", options={"steps": 600})
     assert release.summary.smallest_group >= 3
     assert any("interrupted" in note for note in release.summary.notes)
+    assert release.steps_again is None  # one set searched and the other only started: no number repeats that
 
 
 def test_takes_steps_that_suit_the_size():

@@ -222,7 +222,8 @@ def protect(
         declared, len(table), codes, labels, blocks, protected, searched, source, clock.started, editing
     )
     groups = protected[0].groups if len(protected) == 1 else np.column_stack([p.groups for p in protected])
-    release = Release(data_out, groups, summary, asked, clock.laps, source, table.native, guard)
+    again = searched.again if searched else None
+    release = Release(data_out, groups, summary, asked, clock.laps, source, table.native, guard, again)
     if output is not None:
         release.write(output, report)
     elif report is not None:

@@ -48,6 +48,8 @@ class Release:
         The table that went in, which is held on to so that the release can be measured. Never written anywhere.
     guard : RuleGuard or None
         The edit rules, which are checked on every file that is written.
+    steps_again : int or None
+        The steps with which the plan makes this release again, where it was free to end at any time.
     """
 
     data: Any
@@ -58,6 +60,7 @@ class Release:
     source: Source | None = None
     original: Any = field(default=None, repr=False)
     guard: RuleGuard | None = field(default=None, repr=False)
+    steps_again: int | None = None
 
     def __repr__(self) -> str:
         s = self.summary
@@ -175,14 +178,11 @@ class Release:
         return content
 
     def _again(self) -> dict[str, Any]:
-        """Return the plan that makes this release again, with the steps that its search made."""
-        if not self.summary.steps:
-            return {}
-        steps, given = max(self.summary.steps), self.plan.options.get("steps")
-        if isinstance(given, int) and steps <= given < steps + self.summary.records:  # steps are whole rounds
+        """Return the plan that makes this release again, where that is not the plan itself: steps for a time."""
+        if self.steps_again is None:
             return {}
         options = {name: value for name, value in self.plan.options.items() if name not in ("time", "gap", "bound")}
-        again = self.plan.model_copy(update={"options": {**options, "steps": steps}})
+        again = self.plan.model_copy(update={"options": {**options, "steps": self.steps_again}})
         return {"plan_again": again.to_dict()}
 
 

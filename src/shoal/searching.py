@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from shoal.arrays import Floats, Ints
+from shoal.arrays import Ints
 from shoal.columns import numbers
 from shoal.declare import Declared
-from shoal.encode import Records, encode
 from shoal.engines.memory import Report, threads_of_each
 from shoal.errors import PlanError
 from shoal.partition.optimal import Budget
@@ -30,12 +27,24 @@ class Searched:
     bound, gap : float or None
         What is proved about the loss on scaled columns, in percent: that it cannot be lower, and the share of what was
         reached that a better partition could save. None where no bound was asked for and none comes by itself.
+    again : int or None
+        The option ``steps`` that repeats them, where the plan itself does not: after a time, a gap or an interruption.
+        None too where an interruption left some behind the others, which no single number repeats.
     """
 
     steps: list[int]
     interrupted: bool
     bound: float | None
     gap: float | None
+    again: int | None
+
+
+def steps_again(made: set[int], free: bool) -> int | None:
+    """Return the steps that repeat all searches that were not settled at once, from what these made.
+
+    There is such a number where it is the same for all, and need for it where a search was ``free`` to end at any time.
+    """
+    return next(iter(made)) if free and len(made) == 1 else None
 
 
 def search_sets(
@@ -51,21 +60,19 @@ def search_sets(
     _check_sets(budget, len(widths))
     if budget.time is not None:
         budget = replace(budget, time=budget.time * widths[0] / sum(widths))
+    free = budget.time is not None or budget.gap is not None
     groups, steps, interrupted, bound, gap = [], [], False, None, None
+    made: set[int] = set()
     for i, (chosen, cells) in enumerate(zip(declared.sets, blocks, strict=True)):
         columns = numbers(chosen)
-        scales = [declared.scale_of[column.name] for column in columns]
-        total = _total_squares(encode(columns, scales))
 
-        def tell(
-            part: float, cost: float, proved: float, i: int = i, total: float = total, n: int = len(cells)
-        ) -> None:
-            words = f"loss {100.0 * cost / total:.4f} %" if total > 0.0 else ""
-            report(int((i + part) * n), f"{words}, gap {gap_of(cost, proved):.2f} %" if proved > 0.0 else words)
+        def tell(part: float, loss: float, proved: float, i: int = i, n: int = len(cells)) -> None:
+            words = f"loss {loss:.4f} %"
+            report(int((i + part) * n), f"{words}, gap {gap_of(loss, proved):.2f} %" if proved > 0.0 else words)
 
         found = search_set(
             columns,
-            scales,
+            [declared.scale_of[column.name] for column in columns],
             plan.k,
             Budget(steps=0) if interrupted else budget,
             plan.seed,
@@ -77,13 +84,14 @@ def search_sets(
         )
         groups.append(found.groups)
         steps.append(found.steps)
+        made |= set() if found.exact else {found.steps}
         interrupted |= found.interrupted
         if budget.time is not None and not found.exact:
             budget = Budget(steps=found.steps)
         if found.bound is not None and len(widths) == 1:
-            bound = 100.0 * found.bound / total if total > 0.0 else 0.0
+            bound = 100.0 * found.bound / found.total if found.total > 0.0 else 0.0
             gap = gap_of(found.cost, found.bound)
-    return groups, Searched(steps, interrupted, bound, gap)
+    return groups, Searched(steps, interrupted, bound, gap, steps_again(made, free or interrupted))
 
 
 def _check_sets(budget: Budget, sets: int) -> None:
@@ -94,10 +102,3 @@ def _check_sets(budget: Budget, sets: int) -> None:
             f"method 'optimal': option '{asked[0]}' needs a single set of quasi-identifiers, and there are {sets}; "
             "leave it out"
         )
-
-
-def _total_squares(records: Records) -> float:
-    """Return the sum of squares of the observed values about the means of their columns."""
-    observed: Floats = np.ones_like(records.values) if records.observed is None else records.observed.astype(float)
-    means = (records.values * observed).sum(axis=0) / np.maximum(observed.sum(axis=0), 1.0)
-    return float((((records.values - means) * observed) ** 2).sum())

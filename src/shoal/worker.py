@@ -80,14 +80,20 @@ def search_set(
 ) -> Found:
     """Search for the groups of a set of quasi-identifiers that lose least when released with these aggregators.
 
-    ``cells`` (n,) are blocks that groups may not cross.
+    ``cells`` (n,) are blocks that groups may not cross. ``tell`` is told costs in percent of the sum of squares.
     """
     records = encode(columns, scales)
     how = [AGGREGATORS[name] if scale.spread > 0.0 else 0 for name, scale in zip(aggregators, scales, strict=True)]
     lift = [_lift(column, scale) for column, scale in zip(columns, scales, strict=True)]
     objective = released_as(records.observed, records.values.shape, weights, how, lift)
     problem = Problem(records.values, records.observed, cells, objective, k)
-    return solve(problem, seed, budget, threads, tell)
+    total = problem.total()
+
+    def told(part: float, cost: float, bound: float) -> None:
+        if tell and total > 0.0:
+            tell(part, 100.0 * cost / total, 100.0 * bound / total)
+
+    return replace(solve(problem, seed, budget, threads, told), total=total)
 
 
 def search_mixed_block(

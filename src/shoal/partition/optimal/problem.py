@@ -28,6 +28,13 @@ class Problem:
         """Return what a partition costs."""
         return float(errors_of_groups(self.values, self.objective, *group_rows(groups), self.k).sum())
 
+    def total(self) -> float:
+        """Return the sum of squares of the observed values about the means of their columns."""
+        if self.observed is None:
+            return float(((self.values - self.values.mean(axis=0)) ** 2).sum())
+        means = (self.values * self.observed).sum(axis=0) / np.maximum(self.observed.sum(axis=0), 1)
+        return float((((self.values - means) * self.observed) ** 2).sum())
+
 
 def problem_of_rows(problem: Problem, rows: Ints) -> Problem:
     """Return the problem of some of the rows."""

@@ -53,8 +53,8 @@ Tell = Callable[[float, float, float], None]  # part done, cost, proved lower bo
 class Found:
     """What a search found.
 
-    Groups and their cost, steps done, whether it was interrupted, whether no partition costs less, and what every
-    partition is proved to cost at least, where that was tried.
+    Groups and their cost, steps done, whether it was interrupted, whether no partition costs less, what every partition
+    is proved to cost at least, where that was tried, and the sum of squares that costs are part of, where it is known.
     """
 
     groups: Ints
@@ -63,6 +63,7 @@ class Found:
     interrupted: bool
     exact: bool = False
     bound: float | None = None
+    total: float = 0.0
 
 
 class _Pace:
