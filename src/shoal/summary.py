@@ -18,7 +18,6 @@ from shoal.errors import counted
 from shoal.figures import Figures
 from shoal.files import Source
 from shoal.kernels.crossover import worth_indexing
-from shoal.kernels.numbering import number_keys
 from shoal.measures.pairs import numeric_pair
 from shoal.measures.utility import information_loss, squared_error
 
@@ -313,6 +312,8 @@ def _cost_notes(declared: Declared, records: int, strata: Ints, blocks: list[Int
 
 def _missing_notes(protected: list[ProtectedSet], k: int) -> list[str]:
     """Say how many records stand out in their group by which of their values are missing."""
+    from shoal.kernels.numbering import number_keys  # it loads kernels, and `import shoal` must not
+
     apart = np.zeros(len(protected[0].groups), dtype=bool)
     for part in protected:
         holes = [~observed for _, observed in part.released if not observed.all()]
