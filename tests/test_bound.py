@@ -11,7 +11,8 @@ from scipy.optimize import linprog
 
 from shoal.partition.optimal import bound as bounds
 from shoal.partition.optimal.bound import lower_bound
-from shoal.partition.optimal.combine import add_groups, combine, no_columns
+from shoal.partition.optimal.columns import add_groups, no_columns
+from shoal.partition.optimal.combine import draw
 from shoal.partition.optimal.start import start
 
 
@@ -142,8 +143,7 @@ def test_combining_all_groups_gives_the_optimum(seed, n, k):
         [np.array([squares(x[list(rows)]) for rows in groups])],
         n,
     )
-    worst = np.arange(n) % (n // k)
-    found = combine(columns, x, None, worst, np.zeros(n, dtype=np.int64), k, np.random.default_rng(0))
+    found = draw(columns, n, np.random.default_rng(0)).groups
     assert np.bincount(found).min() >= k
     assert cost_of(x, found) == pytest.approx(optimum(x, k), rel=1e-9, abs=1e-12)
 
@@ -229,6 +229,6 @@ def test_columns_come_back_for_combining():
     x = np.random.default_rng(5).normal(size=(60, 3))
     groups = start(x, None, None, 3)
     found = lower_bound(x, 3, no_columns(), groups)
-    better = combine(found.columns, x, None, groups, np.zeros(60, dtype=np.int64), 3, np.random.default_rng(0))
+    better = draw(found.columns, 60, np.random.default_rng(0)).groups
     assert np.bincount(better).min() >= 3
     assert found.value <= cost_of(x, better) < cost_of(x, groups)

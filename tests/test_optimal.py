@@ -19,12 +19,14 @@ from shoal.partition.mdav import mdav_single
 from shoal.partition.method import new_watch
 from shoal.partition.optimal import Budget, optimal, solve
 from shoal.partition.optimal.annealing import anneal
-from shoal.partition.optimal.combine import add_columns, combine, no_columns
+from shoal.partition.optimal.columns import add_columns, no_columns
+from shoal.partition.optimal.combine import draw, fill
 from shoal.partition.optimal.crossover import better_parts
+from shoal.partition.optimal.improve import neighbours_of
 from shoal.partition.optimal.objective import Released, errors_of_groups, released_as
 from shoal.partition.optimal.problem import Problem
 from shoal.partition.optimal.regions import cut_regions
-from shoal.partition.optimal.search import _neighbours, search, usual_steps
+from shoal.partition.optimal.search import search, usual_steps
 
 
 def whole(values, k, objective=None):
@@ -90,13 +92,11 @@ def test_annealing_keeps_sizes_and_every_record(plain):
     problem = whole(values, 4)
     groups = mdav_single(Records(values), 4, new_watch())
     objective = None if plain else Released(np.ones((200, 3), bool), np.ones(200), np.zeros(3, np.int64), np.zeros(3))
-    seen = np.full((5, 200), -1)
     before = sum_of_squares(values, groups)
-    anneal(values, objective, groups, *_neighbours(problem), 4, 100_000, 10.0, 0.001, open_stream(1), new_watch(), seen)
-    for labels in (groups, *seen):
-        sizes = np.bincount(labels)
-        assert sizes.sum() == 200
-        assert set(sizes[sizes > 0]) <= {4, 5, 6, 7}
+    anneal(values, objective, groups, *neighbours_of(problem), 4, 100_000, 10.0, 0.001, open_stream(1), new_watch())
+    sizes = np.bincount(groups)
+    assert sizes.sum() == 200
+    assert set(sizes[sizes > 0]) <= {4, 5, 6, 7}
     assert sum_of_squares(values, groups) < 0.95 * before
 
 
@@ -149,20 +149,28 @@ def test_better_parts_takes_each_part_from_where_it_costs_less():
 def test_combining_all_groups_of_a_tiny_table_gives_its_optimum():
     values = np.random.default_rng(6).normal(size=(9, 2))
     everything = []
-    least, worst = np.inf, None
+    least = np.inf
     for parts in partitions(list(range(9)), 2):
         labels = np.empty(9, dtype=np.int64)
         for g, rows in enumerate(parts):
             labels[rows] = g
         everything.append(labels)
-        cost = sum_of_squares(values, labels)
-        least = min(least, cost)
-        worst = labels if worst is None or cost > sum_of_squares(values, worst) else worst
+        least = min(least, sum_of_squares(values, labels))
     columns = add_columns(no_columns(), values, None, everything, 2)
     assert len(columns) == len({frozenset(np.flatnonzero(p == g)) for p in everything for g in np.unique(p)})
-    cells = np.zeros(9, dtype=np.int64)
-    combined = combine(columns, values, None, worst, cells, 2, np.random.default_rng(0))
-    assert sum_of_squares(values, combined) == pytest.approx(least)
+    drawn = draw(columns, 9, np.random.default_rng(0))
+    assert sum_of_squares(values, drawn.groups) == pytest.approx(least)
+
+
+def test_what_fits_in_no_group_joins_the_nearest_with_room():
+    values = np.array([[0.0], [1.0], [0.5], [10.0], [11.0], [10.5], [10.2], [0.6]])
+    groups = np.array([0, 0, 0, 1, 1, 1, -1, -1])
+    near = np.array([[1], [0], [0], [4], [3], [4], [3], [2]])
+    filled, window = fill(whole(values, 3), groups, near)
+    assert filled.tolist() == [0, 0, 0, 1, 1, 1, 1, 0]
+    assert window.tolist() == list(range(8))
+    assert fill(whole(values, 2), groups, near) is None  # both groups are full
+    assert fill(whole(values, 3), np.full(8, -1), near) is None
 
 
 def test_regions_hold_every_group_whole_and_cross_no_cell():

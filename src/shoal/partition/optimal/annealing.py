@@ -4,9 +4,12 @@ A step proposes one change near a random record and takes it with the probabilit
 while the temperature falls geometrically; the last tenth of the steps takes improvements only. Four changes:
 
 - a record of a group larger than k moves to the group of one of its neighbours, if that is smaller than 2k - 1;
-- a record changes places with a member of that group;
+- a record changes places with another member of that group;
 - a record and k - 1 of its neighbours whose groups can spare them found a group;
 - a group of k or k + 1 is dissolved, each member to the best group of its neighbours.
+
+Half of the moves and exchanges go the other way round, and bring a neighbour to a record: an outlier is nobody's near
+neighbour, and nobody would come to it.
 
 At a given temperature, records whose neighbours are much nearer than that are tossed about whatever is proposed. So
 the steps go to the others: at first the outliers, in the end all. Data with heavy tails have outliers at many scales,
@@ -33,6 +36,7 @@ _QUENCH = 0.1  # part of the steps at the end that takes improvements only
 _MOVE, _SWAP, _FOUND = 0.6, 0.98, 0.99  # bounds of the shares of proposals; the rest dissolves
 _LOOK = 4096  # steps between two looks at the watch
 _RENEW = 128  # steps between two temperatures
+_PULL = 0.5  # share of the moves and exchanges that bring a neighbour to a record
 _MOLTEN = 30.0  # times its scale: the temperature above which a record is of no interest
 
 
@@ -49,12 +53,10 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
     cold: float,
     stream: Stream,
     watch: Ints,
-    seen: Ints,
 ) -> None:
     """Improve ``groups`` (n,) in place; they are numbered from 0 and have k to 2k - 1 records, one has to be left over.
 
-    ``neighbours`` (n, m) are rows near each row, and ``scales`` (n,) squared distances to some of them. ``seen`` (t, n)
-    is filled with the groups at t moments of the second half of the cooling.
+    ``neighbours`` (n, m) are rows near each row, and ``scales`` (n,) squared distances to some of them.
     """
     n, d = values.shape
     width = neighbours.shape[1]
@@ -77,9 +79,6 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
     by_scale = np.argsort(-scales, kind="mergesort")
     work = _work(scales[by_scale], hot, cold)
     temperature, active = hot, 0
-    first_seen = cooling // 2
-    next_seen, seen_every = first_seen, max(1, (steps - first_seen) // max(1, seen.shape[0]))
-    moment = 0
     for step in range(steps):
         if step % _LOOK == 0:
             watch[DONE] += min(_LOOK, steps - step)
@@ -93,16 +92,14 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
                     temperature *= np.exp(-_RENEW * work / (cooling * active))
                 while active < n and (active == 0 or scales[by_scale[active]] >= temperature / _MOLTEN):
                     active += 1
-        if step == next_seen + seen_every - 1 and moment < seen.shape[0]:
-            seen[moment, :] = groups
-            moment += 1
-            next_seen += seen_every
         kind = uniform(stream)
         row = by_scale[int(uniform(stream) * active)]
-        a = groups[row]
         if kind < _SWAP:
             near = uniform(stream)
-            b = groups[neighbours[row, int(near * near * width)]]
+            target = neighbours[row, int(near * near * width)]
+            if uniform(stream) < _PULL:
+                row, target = target, row
+            a, b = groups[row], groups[target]
             if a == b:
                 continue
             if kind < _MOVE and counts[a] > k:
@@ -123,7 +120,8 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
                 if objective is not None:
                     errors[a], errors[b] = error_a, error_b
                 continue
-            other = members[b, int(uniform(stream) * counts[b])]
+            at = int(uniform(stream) * (counts[b] - 1))
+            other = members[b, at if at < place[target] else at + 1]
             if objective is None:
                 change = _exchange(values, sums, counts, row, other, a, b)
             else:
@@ -145,7 +143,9 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
             groups[row], groups[other] = b, a
             if objective is not None:
                 errors[a], errors[b] = error_a, error_b
-        elif kind < _FOUND:
+            continue
+        a = groups[row]
+        if kind < _FOUND:
             if counts[a] <= k or spares == 0:
                 continue
             count, change = 0, 0.0

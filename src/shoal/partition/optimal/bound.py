@@ -37,7 +37,7 @@ from shoal.arrays import Floats, Ints
 from shoal.encode import Records
 from shoal.kernels.representatives import group_rows
 from shoal.partition.method import STOP, new_watch
-from shoal.partition.optimal.combine import Columns, add_columns, add_groups, take_columns
+from shoal.partition.optimal.columns import Columns, add_columns, add_groups, matrix_of, relax, trim
 from shoal.partition.optimal.objective import errors_of_groups
 from shoal.partition.optimal.pricing import price_roots, squared_distances
 from shoal.partition.univariate import cut_along
@@ -96,7 +96,7 @@ def lower_bound(  # noqa: PLR0915 - a loop in one piece
     ``enough``, after a number of rounds or at a moment of the monotonic clock, with the best bound so far; ``tell`` is
     told whenever that has risen.
 
-    >>> from shoal.partition.optimal.combine import no_columns
+    >>> from shoal.partition.optimal.columns import no_columns
     >>> x = np.array([[0.0, 0.0], [0.0, 1.0], [5.0, 5.0], [5.0, 6.0]])
     >>> found = lower_bound(x, 2, no_columns(), np.array([0, 1, 0, 1]))
     >>> round(found.value, 5), found.complete
@@ -130,12 +130,12 @@ def lower_bound(  # noqa: PLR0915 - a loop in one piece
         columns = _with(columns, first, values, k)
         tell(best)
     while done < rounds and not over():
-        solved = _relaxed(columns, n, until)
+        solved = relax(matrix_of(columns, n), columns.costs, until)
         if solved is None:
             break
-        value, current = solved
-        columns = _trim(columns, current, n)
-        prices = smooth * centre + (1.0 - smooth) * current
+        value = solved.value
+        columns = trim(columns, solved.prices, _COLUMNS * n)
+        prices = smooth * centre + (1.0 - smooth) * solved.prices
         priced = _price(table, prices, k, exact, neglect, threads, over)
         if priced is None:
             break
@@ -222,7 +222,7 @@ def _climb(
         slope = 1.0 - np.bincount(priced.found[counted, 0][inside], minlength=n)
         direction = 0.5 * direction + 0.5 * slope
         prices = prices + step * (known - bound) / max(1.0, float(direction @ direction)) * direction
-    columns = add_columns(_trim(columns, centre, n), values, None, [groups], k)
+    columns = add_columns(trim(columns, centre, _COLUMNS * n), values, None, [groups], k)
     return centre, centre_value, columns, done
 
 
@@ -249,30 +249,6 @@ def _table(values: Floats, k: int) -> _Table:
         # where there are not that many others such groups do not exist
         crowd[row, len(nearest) + 1 :] = crowd[row, len(nearest)]
     return _Table(distances, crowd, near)
-
-
-def _relaxed(columns: Columns, n: int, until: float | None) -> tuple[float, Floats] | None:
-    """Return the value of the linear relaxation on some columns and the prices; None where it was not solved."""
-    from scipy.optimize import linprog
-    from scipy.sparse import csc_matrix
-
-    matrix = csc_matrix((np.ones(len(columns.rows)), columns.rows, columns.starts), shape=(n, len(columns)))
-    # costs may be as small as the tolerances of the solver
-    scale = float(columns.costs.mean()) or 1.0
-    options = {} if until is None else {"time_limit": max(0.1, until - time.monotonic())}
-    # many columns share records, which makes the simplex method slow: the interior point is up to ten times as fast
-    solved = linprog(
-        columns.costs / scale, A_eq=matrix, b_eq=np.ones(n), bounds=(0, None), method="highs-ipm", options=options
-    )
-    return None if solved.status != 0 else (float(solved.fun) * scale, solved.eqlin.marginals * scale)
-
-
-def _trim(columns: Columns, prices: Floats, n: int) -> Columns:
-    """Drop the columns that cost most above their prices, where there are too many; those in use cost nothing above."""
-    if len(columns) <= _COLUMNS * n:
-        return columns
-    reduced = columns.costs - np.add.reduceat(prices[columns.rows], columns.starts[:-1])
-    return take_columns(columns, np.sort(np.argsort(reduced, kind="stable")[: _COLUMNS * n * 2 // 3]))
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ import numpy as np
 
 from shoal.arrays import Ints
 from shoal.partition.optimal.bound import LARGEST, lower_bound
-from shoal.partition.optimal.combine import no_columns
+from shoal.partition.optimal.columns import no_columns
 from shoal.partition.optimal.problem import Problem
 
 _FIRST = 10.0  # seconds of the first attempt at a bound, where no time is set
 _SEARCHED = 300  # proposals for each record before the first attempt
-_VAIN = 2  # cycles in a row without a gain after which a search without a budget gives up
+_VAIN = 4  # cycles in a row without a gain after which a search without a budget gives up
 
 TellBound = Callable[[float], object]  # the bound so far
 
