@@ -1,9 +1,10 @@
 """The method ``optimal``: the groups that lose least, found by a search that can go on for as long as it may.
 
-Start from fast methods, anneal region by region, keep every independent part that got better, and put groups seen on
-the way together as a set-partitioning problem. The modules tell the story in this order: ``start``, ``annealing``,
-``crossover``, ``combine``, all of it run by ``search``; ``bound``, ``pricing`` and ``certificate`` prove how far from
-the optimum the result can still be. The cost that is lowered is the squared error of what will be released
+Start from fast methods, anneal, keep every independent part that got better, and put groups seen on the way together
+as a set-partitioning problem. The modules tell the story in this order: ``start``, ``annealing``, ``improve``,
+``crossover``, ``columns``, ``combine``; ``whole`` and ``regions`` do it for small and large tables, ``search`` runs it
+all at the ``pace`` that the clock allows; ``bound``, ``pricing`` and ``certificate`` prove how far from the optimum the
+result can still be. The cost that is lowered is the squared error of what will be released
 (``objective``). One complete column is cut optimally (Hansen & Mukherjee 2003).
 
 Cost: O(d) for each step, whatever n and k; the start costs as much as MDAV-single.

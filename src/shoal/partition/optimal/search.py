@@ -57,10 +57,10 @@ def usual_steps(problem: Problem) -> int:
     """Return the number of proposals that suits the size: a second or so, and at least 100 for each record.
 
     >>> usual_steps(Problem(np.zeros((1000, 2)), None, np.zeros(1000, dtype=np.int64), None, 3))
-    5000000
+    3000000
     """
     share = 1.0 if problem.objective is None else 0.1  # the cost of a proposal that is not by formula is tenfold
-    return int(len(problem) * np.clip(5e6 * share / len(problem), 100 * share, 5000 * share))
+    return int(len(problem) * np.clip(5e6 * share / len(problem), 100 * share, 3000 * share))
 
 
 def search(

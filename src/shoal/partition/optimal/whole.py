@@ -28,7 +28,7 @@ _SHORT = 250  # times k: proposals a record of an annealing whose groups are for
 _ROUND = 4  # short annealings in a row in the longest cycle
 _TRIES = 2  # annealings of each cell that a cycle makes at the same time, one for each of two cores
 _DRAWN = 2  # partitions drawn in a cycle
-_MENDED = 3000  # proposals a record for what a partition drawn left over
+_MENDED = 3000  # proposals a record, at most, for what a partition drawn left over
 _HEATS = (0.05, 0.15, 0.4, 1.0)  # first temperatures for that
 
 
@@ -95,7 +95,7 @@ def cycle_of_cells(
     best = [_best(cell, best[i], found[i]) for i, cell in enumerate(cells)]
     if passes >= COMBINED:
         cells = [_seen(cell, [*found[i], best[i]]) for i, cell in enumerate(cells)]
-        cells, best = _combine(cells, best, seeds, threads)
+        cells, best = _combine(cells, best, min(passes, _MENDED), seeds, threads)
     pace.measured(passes, between - began, time.monotonic() - between)
     together, first = np.empty_like(groups), 0
     for cell, labels in zip(cells, best, strict=True):
@@ -117,7 +117,7 @@ def _seen(cell: Cell, partitions: list[Ints]) -> Cell:
 
 
 def _combine(
-    cells: list[Cell], best: list[Ints], seeds: tuple[int, int], threads: int
+    cells: list[Cell], best: list[Ints], passes: int, seeds: tuple[int, int], threads: int
 ) -> tuple[list[Cell], list[Ints]]:
     """Draw partitions of each cell, mend them, and keep what got better; the groups of all of them count as seen."""
     draws = [
@@ -141,7 +141,7 @@ def _combine(
         if (result.groups < 0).any():
             for heat in _HEATS:
                 mending.append(
-                    partial(_mend, cell.part, *filled, heat, (*seeds, number, place, int(100 * heat)), watch)
+                    partial(_mend, cell.part, *filled, passes, heat, (*seeds, number, place, int(100 * heat)), watch)
                 )
                 owner.append(number)
     for number, labels in zip(owner, run(mending, watch, threads) or [], strict=True):
@@ -150,9 +150,11 @@ def _combine(
     return [_seen(cell, [*found[i], best[i]]) for i, cell in enumerate(cells)], best
 
 
-def _mend(part: Problem, groups: Ints, window: Ints, heat: float, seeds: tuple[int, ...], watch: Ints) -> Ints:
+def _mend(
+    part: Problem, groups: Ints, window: Ints, passes: int, heat: float, seeds: tuple[int, ...], watch: Ints
+) -> Ints:
     """Anneal the groups of a window, which are whole groups, and return all groups."""
-    labels = improve(problem_of_rows(part, window), groups[window], None, _MENDED, heat, seeds, watch)
+    labels = improve(problem_of_rows(part, window), groups[window], None, passes, heat, seeds, watch)
     mended = groups.copy()
     mended[window] = labels + len(groups)
     return renumbered(mended)
