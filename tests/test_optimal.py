@@ -266,7 +266,7 @@ def test_takes_steps_that_suit_the_size():
     table = pl.DataFrame(np.random.default_rng(0).normal(size=(50, 2)), schema=["a", "b"])
     release = shoal.protect(table, 3, ["a", "b"], method="optimal")
     assert release.summary.method == "optimal"
-    assert release.summary.steps == [50 * 5000]
+    assert release.summary.steps == [50 * 3000]
     assert usual_steps(whole(np.zeros((1_000_000, 2)), 3)) == 100_000_000
     assert (optimal(Records(table.to_numpy()), 3, new_watch()) >= 0).all()
 
