@@ -29,7 +29,7 @@ _WHOLE = 0.999  # share from which a group counts as taken whole
 _TENTH = 0.1  # part of the other groups with a share that is taken too
 _MIXED = 0.003  # by how much chance changes the order of shares
 _APART = 3.0  # times the cost of the dearest column: what a record costs that is in no group
-_LAST = 60  # records that are left to an integer program
+LAST = 60  # records that are left to an integer program
 _COLUMNS, _NODES = 600, 20  # its limits
 _AROUND = 20  # neighbours of a record that was left whose groups are in the window
 
@@ -41,19 +41,23 @@ class Drawn(NamedTuple):
     columns: Columns
 
 
-def draw(columns: Columns, n: int, rng: np.random.Generator) -> Drawn | None:
-    """Draw a partition of n records from columns; None where the relaxation was not solved."""
+def draw(columns: Columns, n: int, rng: np.random.Generator, noise: float = 0.0) -> Drawn | None:
+    """Draw a partition of n records from columns; None where the relaxation was not solved.
+
+    ``noise`` is the part of its cost by which chance changes each column's, so that other partitions are drawn.
+    """
+    costs = columns.costs * (1.0 + noise * rng.normal(size=len(columns)))
     matrix = matrix_of(columns, n)
     by_row = matrix.tocsr()
-    apart = _APART * float(columns.costs.max())
+    apart = _APART * float(costs.max())
     rows, live, chosen = np.arange(n), np.arange(len(columns)), []
     kept = columns
     while len(rows) and len(live):
         part = by_row[rows][:, live].tocsc()
-        if len(rows) <= _LAST:
-            chosen.append(live[_best_of_few(part, columns.costs[live], apart)])
+        if len(rows) <= LAST:
+            chosen.append(live[_best_of_few(part, costs[live], apart)])
             break
-        relaxed = relax(_with_slack(part), np.concatenate([columns.costs[live], np.full(len(rows), apart)]))
+        relaxed = relax(_with_slack(part), np.concatenate([costs[live], np.full(len(rows), apart)]))
         if relaxed is None:
             return None
         if len(rows) == n:

@@ -18,7 +18,7 @@ import numpy as np
 from shoal.arrays import Ints
 from shoal.partition.method import new_watch
 from shoal.partition.optimal.columns import Columns, add_columns, no_columns
-from shoal.partition.optimal.combine import draw, fill
+from shoal.partition.optimal.combine import LAST, Drawn, draw, fill
 from shoal.partition.optimal.crossover import better_parts
 from shoal.partition.optimal.improve import Neighbours, improve, neighbours_of, renumbered
 from shoal.partition.optimal.pace import COMBINED, LONG, Pace, run
@@ -28,6 +28,7 @@ _SHORT = 250  # times k: proposals a record of an annealing whose groups are for
 _ROUND = 4  # short annealings in a row in the longest cycle
 _TRIES = 2  # annealings of each cell that a cycle makes at the same time, one for each of two cores
 _DRAWN = 2  # partitions drawn in a cycle
+_NOISE = 0.005  # part of the cost of columns by which every second draw changes it
 _MENDED = 3000  # proposals a record, at most, for what a partition drawn left over
 _HEATS = (0.05, 0.15, 0.4, 1.0)  # first temperatures for that
 
@@ -120,34 +121,42 @@ def _combine(
     cells: list[Cell], best: list[Ints], passes: int, seeds: tuple[int, int], threads: int
 ) -> tuple[list[Cell], list[Ints]]:
     """Draw partitions of each cell, mend them, and keep what got better; the groups of all of them count as seen."""
-    draws = [
-        partial(draw, cell.columns, len(cell.rows), np.random.default_rng([*seeds, number, i, 1]))
-        for number, cell in enumerate(cells)
-        for i in range(_DRAWN)
-    ]
+    drawing = [(number, i) for number, cell in enumerate(cells) for i in range(_draws_of(cell, best[number]))]
+    draws = [partial(_draw, cells[number], (*seeds, number, i, 1), _NOISE * i) for number, i in drawing]
     drawn = run(draws, new_watch(), threads)
     assert drawn is not None
     cells, found = list(cells), [[labels] for labels in best]
     mending, owner, watch = [], [], new_watch()
-    for place, result in enumerate(drawn):
-        number = place // _DRAWN
+    for (number, i), result in zip(drawing, drawn, strict=True):
         if result is None:
             continue
-        cell = cells[number] = replace(cells[number], columns=result.columns)
+        cell = cells[number]
+        if i == 0:
+            cells[number] = replace(cell, columns=result.columns)
         filled = fill(cell.part, result.groups, cell.neighbours[0])
         if filled is None:
             continue
         found[number].append(renumbered(filled[0]))
         if (result.groups < 0).any():
             for heat in _HEATS:
-                mending.append(
-                    partial(_mend, cell.part, *filled, passes, heat, (*seeds, number, place, int(100 * heat)), watch)
-                )
+                own = (*seeds, number, i, int(100 * heat))
+                mending.append(partial(_mend, cell.part, *filled, passes, heat, own, watch))
                 owner.append(number)
     for number, labels in zip(owner, run(mending, watch, threads) or [], strict=True):
         found[number].append(labels)
     best = [_best(cell, found[i][0], found[i][1:]) for i, cell in enumerate(cells)]
     return [_seen(cell, [*found[i], best[i]]) for i, cell in enumerate(cells)], best
+
+
+def _draw(cell: Cell, seeds: tuple[int, ...], noise: float) -> Drawn | None:
+    return draw(cell.columns, len(cell.rows), np.random.default_rng(seeds), noise)
+
+
+def _draws_of(cell: Cell, best: Ints) -> int:
+    """Return how many partitions to draw: none where nothing but the best was seen, one where chance has no part."""
+    if len(cell.columns) == int(best.max()) + 1:
+        return 0
+    return 1 if len(cell.rows) <= LAST else _DRAWN
 
 
 def _mend(
