@@ -21,8 +21,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numba.extending import overload
 
-from shoal.arrays import Flags, Floats, Ints
 from shoal.kernels import brute, masked, tree, tree_search
+from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.crossover import worth_indexing
 
