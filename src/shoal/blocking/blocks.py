@@ -1,0 +1,55 @@
+"""The block step: strata cut into blocks, and groups repaired across the faces between blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.blocking import BLOCKINGS, ONE_COLUMN
+from shoal.blocking.repair import repair_boundaries
+from shoal.blocking.size import block_size
+from shoal.columns.quasi_identifiers import QuasiIdentifiers
+from shoal.kernels.arrays import Ints
+from shoal.plan.plan import Blocking
+
+
+def rows_of_blocks(codes: Ints) -> list[Ints]:
+    """Return the rows of each block, blocks by first appearance, rows in their order.
+
+    >>> [rows.tolist() for rows in rows_of_blocks(np.array([7, 2, 7]))]
+    [[0, 2], [1]]
+    """
+    order = np.argsort(codes, kind="stable")
+    cuts = np.flatnonzero(np.diff(codes[order])) + 1
+    return sorted(np.split(order, cuts), key=lambda rows: int(rows[0]))
+
+
+def cut_blocks(quasi: QuasiIdentifiers, strata: Ints, k: int, cut: Blocking | None) -> Ints:
+    """Return the number of each record's block for a set of quasi-identifiers: strata, cut where asked for.
+
+    Columns are scaled over the whole table, not stratum by stratum, so that blocks can be compared.
+    """
+    if cut is None:
+        return strata
+    numbers = quasi.numbers()
+    chosen = numbers.only(cut.columns) if cut.columns else numbers
+    values = (chosen.only(chosen.names[:1]) if cut.method in ONE_COLUMN else chosen).scaled().values
+    size = block_size(len(strata), len(quasi), k, quasi.complete) if cut.size == "auto" else cut.size
+    blocks = np.empty(len(strata), dtype=np.int64)
+    first = 0
+    for rows in rows_of_blocks(strata):
+        part = np.zeros(len(rows), dtype=np.int64)
+        if len(rows) > size:
+            part = BLOCKINGS[cut.method](np.ascontiguousarray(values[rows]), k, size)
+        blocks[rows] = part + first
+        first += int(part.max()) + 1
+    return blocks
+
+
+def repair_groups(quasi: QuasiIdentifiers, strata: Ints, blocks: Ints, groups: Ints, k: int, threads: int) -> Ints:
+    """Return the groups after records near a face between blocks could join one across it, inside their stratum."""
+    values = quasi.scaled().values
+    repaired = groups.copy()
+    for rows in rows_of_blocks(strata):
+        own, labels = np.unique(groups[rows], return_inverse=True)
+        repaired[rows] = own[repair_boundaries(values[rows], labels, blocks[rows], k, threads)]
+    return repaired
