@@ -50,7 +50,7 @@ def run(quick: bool) -> None:
     for data, drop in DATA.items():
         for name, method in shoal.METHODS.items():
             # the benchmark optimal has what a search finds in a time, categories the methods for columns of any kind
-            if method.searches or method.mixed:
+            if method.search or method.mixed:
                 continue
             options = {"gamma": 1.1} if (data, name) == ("eia", "v-mdav") else {}
             settings = {"identifiers": drop, "all_numeric": True, "method": name, "options": options}

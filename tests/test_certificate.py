@@ -12,10 +12,11 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli import app
-from shoal.partition.optimal import Budget, solve
-from shoal.partition.optimal.certificate import gap_of, prove, why_no_bound
+from shoal.partition.optimal.certificate import prove, why_no_bound
 from shoal.partition.optimal.problem import Problem
-from test_optimal import partitions, sum_of_squares
+from shoal.partition.search.budget import Budget
+from shoal.partition.search.found import gap_of
+from test_optimal import partitions, solve, sum_of_squares
 
 
 def table_of(values):
@@ -30,17 +31,17 @@ def least_cost(values, k):
     )
 
 
-def problem_of(values, k, cells=None):
-    return Problem(values, None, np.zeros(len(values), dtype=np.int64) if cells is None else cells, None, k)
+def problem_of(values, k, blocks=None):
+    return Problem(values, None, np.zeros(len(values), dtype=np.int64) if blocks is None else blocks, None, k)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_bounds_of_cells_add_up_to_one_below_the_optimum(seed):
+def test_the_bounds_of_blocks_add_up_to_one_below_the_optimum(seed):
     values = np.random.default_rng(seed).normal(size=(16, 2))
-    cells = np.arange(16) % 2
-    found = solve(problem_of(values, 3, cells), 0, Budget(), 1)
-    bound, complete = prove(problem_of(values, 3, cells), found.groups, time.monotonic() + 60.0, 1)
-    least = sum(least_cost(values[cells == cell], 3) for cell in (0, 1))
+    blocks = np.arange(16) % 2
+    found = solve(problem_of(values, 3, blocks), Budget())
+    bound, complete = prove(problem_of(values, 3, blocks), found.groups, time.monotonic() + 60.0, 1)
+    least = sum(least_cost(values[blocks == block], 3) for block in (0, 1))
     assert complete
     assert 0.7 * least < bound <= least * (1 + 1e-12)
     assert found.cost == pytest.approx(least)
@@ -114,7 +115,7 @@ def test_an_interrupted_proof_leaves_the_groups_as_they_are():
         if bound > 0.0:
             raise KeyboardInterrupt
 
-    found = solve(problem_of(values, 3), 0, Budget(steps=80_000, bound=60.0), 1, tell)
+    found = solve(problem_of(values, 3), Budget(steps=80_000, bound=60.0), tell=tell)
     assert found.interrupted
     assert 0.0 < found.bound <= found.cost
     assert sum_of_squares(values, found.groups) == pytest.approx(found.cost)

@@ -16,7 +16,7 @@ from shoal.partition.k_ward import k_ward
 from shoal.partition.mdav import mdav, mdav_single
 from shoal.partition.method import Method, Option
 from shoal.partition.mst import mst
-from shoal.partition.optimal import optimal
+from shoal.partition.optimal import optimal, search_numbers
 from shoal.partition.paths import cbfs_mhm, md_mhm, mdav_mhm, npn_mhm
 from shoal.partition.tfrp import tfrp
 from shoal.partition.tsp import tsp_hm
@@ -62,10 +62,8 @@ METHODS: dict[str, Method] = {
                 ),
                 Option("bound", "seconds to prove afterwards how low the loss could be", None, float, least=0),
             ),
-            refinable="never",
             exclusive=(("steps", "time"), ("gap", "bound")),
-            searches=True,
-            seeded=True,
+            search=search_numbers,
         ),
         Method(
             "mdav",
@@ -243,7 +241,6 @@ METHODS: dict[str, Method] = {
                 Option("population", "chromosomes of a generation", 20, int, least=2),
                 Option("generations", "generations of each part", 200, int, least=1),
             ),
-            seeded=True,
         ),
         Method(
             "univariate",
@@ -261,7 +258,6 @@ METHODS: dict[str, Method] = {
                 ),
             ),
             several_columns=("by",),
-            refinable="several columns",
         ),
         Method(
             "individual-ranking",
@@ -271,7 +267,6 @@ METHODS: dict[str, Method] = {
             cost="O(d n log n)",
             options=(Option("optimal", "cut each column optimally instead of in runs of k", False, bool),),
             by_column=True,
-            refinable="never",
         ),
         *CATEGORICAL,
     )
