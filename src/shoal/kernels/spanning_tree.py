@@ -17,7 +17,7 @@ import numpy as np
 
 from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.compiling import kernel
-from shoal.kernels.crossover import worth_indexing
+from shoal.kernels.indexing import worth_indexing
 from shoal.kernels.masked import masked_distance
 from shoal.kernels.tree import LEAF, LEAVES, LEVELS, TreePool, open_tree_pool
 from shoal.kernels.tree_search import (

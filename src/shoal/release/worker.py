@@ -11,7 +11,7 @@ from shoal.columns.numbers import Column
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.columns.scaling import Scale
 from shoal.kernels.arrays import Floats, Ints
-from shoal.partition import METHODS
+from shoal.partition.methods import METHODS
 from shoal.partition.optimal import Budget, solve
 from shoal.partition.optimal.objective import released_as
 from shoal.partition.optimal.problem import Problem

@@ -11,7 +11,7 @@ import numpy as np
 
 from shoal.errors import DataError, PlanError, did_you_mean
 from shoal.kernels.arrays import Ints
-from shoal.partition import find_method
+from shoal.partition.methods import find_method
 from shoal.plan.plan import Plan
 from shoal.plan.roles import Kind
 from shoal.release.declaring import CATEGORY_METHOD, DEFAULT_METHOD, Declared, declare
