@@ -77,7 +77,7 @@ def test_every_room_has_its_place_in_the_order():
 
 
 def test_the_house_has_few_rooms():
-    entries = {path.name for path in PACKAGE.iterdir() if not path.name.startswith("_")}
+    entries = {path.name for path in PACKAGE.iterdir() if not path.name.startswith("_")} - {"py.typed"}  # no room
     assert len(entries) <= MOST_ENTRIES, sorted(entries)
 
 
