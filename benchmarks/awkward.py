@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from record import Recorder, stopwatch
-from shoal.encode import Records
+from shoal.columns.scaling import Records
+from shoal.kernels.watch import new_watch
 from shoal.partition import METHODS
-from shoal.partition.method import new_watch
 
 
 def run(quick: bool) -> None:

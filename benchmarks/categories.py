@@ -14,8 +14,8 @@ import polars as pl
 import shoal
 from published import data_folder
 from record import Recorder, stopwatch
-from shoal.outlines import outline
-from shoal.tables import open_table
+from shoal.report.outlines import outline
+from shoal.tables.table import open_table
 
 KS = range(2, 11)
 HERE = Path(__file__).parent / "hierarchies"

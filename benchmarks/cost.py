@@ -17,9 +17,9 @@ import numpy as np
 import shoal
 from blocking import uniform
 from record import Recorder
-from shoal.encode import Records
+from shoal.columns.scaling import Records
+from shoal.kernels.watch import new_watch
 from shoal.partition import METHODS
-from shoal.partition.method import new_watch
 
 LENGTHS = {2: (10_000, 30_000, 100_000, 300_000), 5: (10_000, 30_000, 100_000, 300_000), 10: (10_000, 30_000, 100_000),
            20: (10_000, 30_000)}  # fmt: skip

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from record import Recorder, peak_mib, stopwatch
-from shoal.encode import Records
+from shoal.columns.scaling import Records
+from shoal.kernels.watch import new_watch
 from shoal.partition import METHODS
-from shoal.partition.method import new_watch
 from shoal.partition.optimal import Budget, solve
 from shoal.partition.optimal.problem import Problem
 

@@ -15,10 +15,10 @@ import polars as pl
 import shoal
 from published import data_folder
 from record import Recorder, peak_mib, stopwatch
-from shoal.comparison import compare
+from shoal.kernels.watch import new_watch
+from shoal.measures.comparison import compare
 from shoal.measures.linkage import linkage_tasks, linked
-from shoal.partition.method import new_watch
-from shoal.tables import open_table
+from shoal.tables.table import open_table
 
 D, K = 10, 5
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from record import Recorder, stopwatch
-from shoal.encode import Records
+from shoal.columns.scaling import Records
 from shoal.kernels.compiling import kernel
 from shoal.kernels.pool import Pool, farthest, nearest, open_pool
+from shoal.kernels.watch import new_watch
 from shoal.partition import METHODS
-from shoal.partition.method import new_watch
 
 SEARCHING = ("mdav-single", "v-mdav", "iv-mdav", "ldf", "hdf", "dbfs", "tfrp", "univariate")
 

@@ -21,10 +21,10 @@ V7 from original
 if V6 < 300 then V5 <= CEILING
 """
 _STEPS = {
-    "start": "import polars; from shoal.files.rows import read_rows",
-    "read": "from shoal.files.rows import read_rows; read_rows(path)",
+    "start": "import polars; from shoal.tables.files.rows import read_rows",
+    "read": "from shoal.tables.files.rows import read_rows; read_rows(path)",
     "write": (
-        "import polars as pl; from shoal.files.rows import write_rows;"
+        "import polars as pl; from shoal.tables.files.rows import write_rows;"
         "write_rows(pl.read_parquet(path.with_suffix('.parquet')), path.with_name('out.xml'), None, {})"
     ),
     "check": "import shoal; assert not any(f.violations for f in shoal.check_rules(path, path.with_suffix('.sch')))",
@@ -36,7 +36,7 @@ def run(quick: bool) -> None:
     recorder = Recorder("rows", quick)
     n = 20_000 if quick else 1_000_000
     import shoal
-    from shoal.files.rows import write_rows
+    from shoal.tables.files.rows import write_rows
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "microdata.xml"

@@ -21,14 +21,14 @@ import polars as pl
 import shoal
 from published import data_folder
 from record import Recorder, stopwatch
-from shoal.cells import read_cells
+from shoal.kernels.watch import new_watch
 from shoal.measures.linkage import linkage_tasks, linked
 from shoal.measures.pairs import NumericPair
-from shoal.partition.method import new_watch
-from shoal.rule_settings import as_expressions
+from shoal.plan.rules import as_expressions
+from shoal.rules.cells import read_cells
 from shoal.rules.evaluate import evaluate
 from shoal.rules.sources import as_rules, read_rules
-from shoal.tables import open_table
+from shoal.tables.table import open_table
 
 RULES = Path(__file__).parent / "census_rules.sch"
 TIED = [["V9", "V10", "V14"], ["V5", "V15", "V16"], ["V3"], ["V8", "V12", "V13"], ["V1"]]

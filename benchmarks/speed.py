@@ -19,10 +19,10 @@ from unittest.mock import patch
 import numpy as np
 
 from record import Recorder, peak_mib
-from shoal.encode import Records
+from shoal.columns.scaling import Records
 from shoal.kernels import pool
+from shoal.kernels.watch import new_watch
 from shoal.partition import METHODS
-from shoal.partition.method import new_watch
 
 
 def run(quick: bool) -> None:

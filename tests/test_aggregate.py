@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-import shoal.aggregate
-from shoal.aggregate import AGGREGATORS, aggregator_mistake
-from shoal.encode import Column
+import shoal.aggregate.numbers
+from shoal.aggregate.numbers import AGGREGATORS, aggregator_mistake
+from shoal.columns.numbers import Column
 from shoal.kernels.representatives import group_rows
 
 CASES = settings(deadline=None, max_examples=150)
@@ -79,7 +79,7 @@ def tables(draw):
 
 
 def aggregate(column, groups, *how):
-    return shoal.aggregate.aggregate(column, group_rows(groups), *how)
+    return shoal.aggregate.numbers.aggregate(column, group_rows(groups), *how)
 
 
 def column_of(values, observed=None, origin=0, whole=False):

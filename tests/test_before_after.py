@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.before_after import category_shape, column_changes, number_shape
-from shoal.tables import open_table
+from shoal.report.before_after import category_shape, column_changes, number_shape
+from shoal.tables.table import open_table
 
 LEAST = 10
 

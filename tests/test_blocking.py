@@ -18,9 +18,9 @@ from shoal.blocking.fusing import fuse_small_blocks
 from shoal.blocking.repair import repair_boundaries
 from shoal.blocking.size import block_size
 from shoal.blocking.two_d_tree import cells_of_codes, split_cells
-from shoal.encode import Records
+from shoal.columns.scaling import Records
 from shoal.kernels import chunks
-from shoal.partition.method import new_watch
+from shoal.kernels.watch import new_watch
 
 DROP = ["UTILNAME", "STATE", "YEAR", "MONTH"]
 # Solanas et al., Table 3.3: SSE of MDAV in the blocks of a 2^d-tree on EIA, by L and k

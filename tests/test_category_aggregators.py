@@ -11,10 +11,10 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from shoal.aggregate_categories import aggregate_category
-from shoal.categories import Factor, ordinal, semantic
+from shoal.aggregate.categories import aggregate_category
 from shoal.cli import app
-from shoal.hierarchy import distance_matrix, grow
+from shoal.columns.categories import Factor, ordinal, semantic
+from shoal.columns.hierarchy import distance_matrix, grow
 from shoal.kernels.numbering import number_keys
 from shoal.kernels.representatives import group_rows
 from shoal.partition.semantic_optimal import solve

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli import app
-from shoal.hierarchy import grow
+from shoal.columns.hierarchy import grow
 
 PLACES = [("Spain", "Europe"), ("France", "Europe"), ("Europe", "world"), ("Japan", "Asia"), ("Asia", "world")]
 JOBS = [("baker", "craft"), ("smith", "craft"), ("craft", "work"), ("clerk", "office"), ("office", "work")]

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.schema import Kind
+from shoal.plan.roles import Kind
 
 METHODS = sorted(name for name, method in shoal.METHODS.items() if Kind.SEMANTIC in method.kinds)
 K = 3

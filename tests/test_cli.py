@@ -266,7 +266,7 @@ def test_an_interruption_ends_with_status_130_and_nothing_is_written(table, out,
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("shoal.aggregating.run_tasks", interrupted)
+    monkeypatch.setattr("shoal.release.aggregating.run_tasks", interrupted)
     result = run("protect", table, "-o", out, "-k", 3, "-q", "age", "--drop", "name")
     assert result.exit_code == 130
     assert "nothing was written" in result.stderr

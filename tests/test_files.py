@@ -333,7 +333,12 @@ def fail(*_, **__):
 
 
 @pytest.mark.parametrize(
-    "broken", ["shoal.release.write_file", "shoal.release.checksum", "shoal.files.tempfile.NamedTemporaryFile"]
+    "broken",
+    [
+        "shoal.release.release.write_file",
+        "shoal.release.release.checksum",
+        "shoal.tables.files.tempfile.NamedTemporaryFile",
+    ],
 )
 def test_a_failure_while_writing_leaves_nothing_behind(tmp_path, monkeypatch, broken):
     (tmp_path / "out.csv").write_text("an earlier release")
@@ -352,7 +357,7 @@ def test_table_and_manifest_appear_both_or_not_at_all(tmp_path):
 
 
 def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("shoal.files.os.access", lambda path, _: Path(path) != tmp_path)
+    monkeypatch.setattr("shoal.tables.files.os.access", lambda path, _: Path(path) != tmp_path)
     with pytest.raises(shoal.FileError, match="cannot be written to; choose another one"):
         protect_bytes(tmp_path, b"x,y\n1,a\n2,b\n6,c\n")
     assert names_in(tmp_path) == ["in.csv"]

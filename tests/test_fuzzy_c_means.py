@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.encode import Records
+from shoal.columns.scaling import Records
+from shoal.kernels.watch import new_watch
 from shoal.partition.fuzzy_c_means import fuzzy_c_means, fuzzy_centres
-from shoal.partition.method import new_watch
 
 
 def slow_centres(x, centres, m, steps):

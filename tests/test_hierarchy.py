@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shoal.columns.hierarchy import DISTANCES, Hierarchy, NodeDistances, distance_matrix, grow
 from shoal.errors import DataError, PlanError
-from shoal.hierarchy import DISTANCES, Hierarchy, NodeDistances, distance_matrix, grow
 
 
 @st.composite
@@ -132,7 +132,7 @@ def test_pairs_and_parts_of_the_matrix_agree_with_the_whole(monkeypatch):
     rng = np.random.default_rng(1)
     grown = grow([(f"n{i}", f"n{rng.integers(0, i)}") for i in range(1, 200)])
     frequencies = rng.integers(0, 20, len(grown))
-    monkeypatch.setattr("shoal.hierarchy.distances._PIECE", 64)
+    monkeypatch.setattr("shoal.columns.hierarchy.distances._PIECE", 64)
     for kind in DISTANCES:
         measured = NodeDistances.of(grown, kind, frequencies if kind == "information-content" else None)
         whole = measured.matrix()

@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli import app
-from shoal.hierarchy import grow
-from shoal.outlines import outline
-from shoal.tables import open_table
+from shoal.columns.hierarchy import grow
+from shoal.report.outlines import outline
+from shoal.tables.table import open_table
 
 JOBS = "baker;craft;work\nsmith;craft;work\nclerk;office;work\n"
 PEOPLE = ["baker"] * 7 + ["smith"] * 2 + ["office"] * 6 + ["clerk"] * 5

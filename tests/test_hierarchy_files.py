@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.test_hierarchy import trees
 
+from shoal.columns.hierarchy import Hierarchy, grow, load_hierarchy, uncovered, write_nested, write_rows
+from shoal.columns.hierarchy.from_values import flat, intervals, ordered
+from shoal.columns.hierarchy.nested import read_nested
+from shoal.columns.hierarchy.rows import read_rows
 from shoal.errors import DataError, FileError, MissingExtra, PlanError
-from shoal.hierarchy import Hierarchy, grow, load_hierarchy, uncovered, write_nested, write_rows
-from shoal.hierarchy.from_values import flat, intervals, ordered
-from shoal.hierarchy.nested import read_nested
-from shoal.hierarchy.rows import read_rows
-from shoal.hierarchy_settings import HierarchySettings
+from shoal.plan.hierarchies import HierarchySettings
 
 PLACES = grow([("Spain", "Europe"), ("France", "Europe"), ("Europe", "*"), ("Japan", "Asia"), ("Asia", "*")])
 

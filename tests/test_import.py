@@ -53,7 +53,9 @@ def test_the_version_is_that_of_the_package():
 def test_doctests_are_found():
     finder = doctest.DocTestFinder(exclude_empty=True)
     examples = [test for name in MODULES for test in finder.find(importlib.import_module(name)) if test.examples]
-    assert {"shoal.plan.Plan", "shoal.pipeline.protect", "shoal.examples.example"} <= {test.name for test in examples}
+    assert {"shoal.plan.plan.Plan", "shoal.pipeline.protect", "shoal.tables.example.example"} <= {
+        test.name for test in examples
+    }
 
 
 @pytest.mark.parametrize("name", MODULES)

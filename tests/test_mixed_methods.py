@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 import slow_mixed
-from shoal.categories import Factor, nominal, ordinal, semantic
-from shoal.encode import Column, Scale
-from shoal.hierarchy import grow
-from shoal.mixed import mix
+from shoal.columns.categories import Factor, nominal, ordinal, semantic
+from shoal.columns.hierarchy import grow
+from shoal.columns.mixed import mix
+from shoal.columns.numbers import Column
+from shoal.columns.scaling import Scale
+from shoal.kernels.watch import new_watch
 from shoal.partition import METHODS
-from shoal.partition.method import new_watch
 from shoal.partition.semantic_optimal import problem_of, solve
 from shoal.partition.semantic_optimal.start import portions_of
 

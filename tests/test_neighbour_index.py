@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
 import reference
-from shoal.encode import Records
+from shoal.columns.scaling import Records
 from shoal.kernels import chunks
 from shoal.kernels import pool as pools
 from shoal.kernels.compiling import kernel
 from shoal.kernels.equal_records import find_equal
 from shoal.kernels.tree import open_tree_pool
+from shoal.kernels.watch import new_watch
 from shoal.partition import METHODS
-from shoal.partition.method import new_watch
 
 TFRP = import_module("shoal.partition.tfrp")  # the package has a function of that name
 INDEXED = ["mdav", "mdav-single", "v-mdav", "iv-mdav", "ldf", "hdf", "dbfs", "tfrp"]

@@ -12,11 +12,11 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli import app
-from shoal.encode import Records
+from shoal.columns.scaling import Records
 from shoal.kernels.draws import open_stream
 from shoal.kernels.representatives import group_rows
+from shoal.kernels.watch import new_watch
 from shoal.partition.mdav import mdav_single
-from shoal.partition.method import new_watch
 from shoal.partition.optimal import Budget, optimal, solve
 from shoal.partition.optimal.annealing import anneal
 from shoal.partition.optimal.columns import add_columns, no_columns
@@ -116,7 +116,7 @@ def test_the_cost_that_is_lowered_is_the_error_of_the_release(aggregator, weight
     table = pl.DataFrame({"a": x[:, 0], "b": x[:, 1], "w": rng.uniform(0.5, 3.0, 90)})
     table = table.with_columns(a=pl.when(pl.int_range(90) % 11 == 0).then(None).otherwise("a"))
     costs = []
-    import shoal.searching as step
+    import shoal.release.searching as step
 
     real = step.search_set
     monkeypatch.setattr(step, "search_set", lambda *args: costs.append(real(*args)) or costs[-1])
@@ -246,7 +246,7 @@ def test_an_interrupted_search_returns_the_best_so_far():
 
 
 def test_an_interrupted_release_is_complete_and_says_so(monkeypatch):
-    import shoal.searching as step
+    import shoal.release.searching as step
 
     real = step.search_set
 

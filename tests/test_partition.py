@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
-from shoal.encode import Records
+from shoal.columns.scaling import Records
 from shoal.kernels.spanning_tree import spanning_tree
+from shoal.kernels.watch import new_watch
 from shoal.partition import METHODS
-from shoal.partition.method import new_watch
 from shoal.partition.tsp import short_tour
 
 SLOW = {

@@ -10,7 +10,7 @@ import pytest
 
 import shoal
 from shoal.blocking.strata import merge_small_strata
-from shoal.encode import Records
+from shoal.columns.scaling import Records
 
 COLUMNS = ["age", "height", "income"]
 

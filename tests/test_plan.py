@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli import app
-from shoal.plan import Plan, Reading
+from shoal.plan.plan import Plan, Reading
 
 FULL = {
     "k": 4,

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import reference
 import shoal
-from shoal.encode import Records
-from shoal.partition.method import new_watch
+from shoal.columns.scaling import Records
+from shoal.kernels.watch import new_watch
 from shoal.partition.refine import refine
 
 REFINABLE = sorted(name for name, method in shoal.METHODS.items() if method.refinable == "always")

@@ -464,7 +464,7 @@ def test_a_report_never_replaces_a_table(written, tmp_path):
 
 
 def test_a_missing_package_is_told_before_any_work(written, tmp_path, monkeypatch):
-    monkeypatch.setattr("shoal.release.find_spec", lambda name: None)
+    monkeypatch.setattr("shoal.release.release.find_spec", lambda name: None)
     result = run(
         "protect", written[0], "-o", tmp_path / "new.csv", "-k", 5, "-q", "age", "--report", tmp_path / "r.html"
     )

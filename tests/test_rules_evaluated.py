@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.errors import DataError, PlanError
-from shoal.files.rows import RowForm, row_documents, row_texts
 from shoal.rules.evaluate import Cells, evaluate
 from shoal.rules.expression import (
     And,
@@ -37,6 +36,7 @@ from shoal.rules.rule import Rule
 from shoal.rules.schematron import read_schematron
 from shoal.rules.schematron_writing import as_schematron
 from shoal.rules.simplify import simplified
+from shoal.tables.files.rows import RowForm, row_documents, row_texts
 
 
 class Undefined(Exception):  # noqa: N818 - a value, not a mistake

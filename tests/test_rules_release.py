@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 import shoal
 from shoal.cli import app
 from shoal.errors import BrokenPromise, DataError, FileError, MissingExtra, PlanError, ShoalError
-from shoal.files import read_file, rows
-from shoal.files.again import read_again
-from shoal.plan import Reading
+from shoal.plan.plan import Reading
+from shoal.tables.files import read_file, rows
+from shoal.tables.files.again import read_again
 from test_rules_notation import FIGURES, ISO, OLD
 
 pytest.importorskip("saxonche")
@@ -216,12 +216,12 @@ def test_a_rule_about_a_column_that_is_removed_is_refused(census):
 
 def test_a_file_that_breaks_a_rule_does_not_appear(tmp_path, census, monkeypatch):
     release = shoal.protect(census, 5, ["V9", "V10", "V14"], method="mdav", rules=["V14 = V9 + V10"])
-    write = shoal.release.write_file
+    write = shoal.release.release.write_file
 
     def careless(frame, path, source, released):
         write(frame.with_columns(V14=pl.col("V14") + (pl.int_range(pl.len()) == 7)), path, source, released)
 
-    monkeypatch.setattr(shoal.release, "write_file", careless)
+    monkeypatch.setattr(shoal.release.release, "write_file", careless)
     for ending in ("csv", "xml", "parquet"):
         with pytest.raises(BrokenPromise, match=r"do not hold in the release: rule 'V14 = V9 \+ V10' in 1 record"):
             release.write(tmp_path / f"out.{ending}")
@@ -233,15 +233,15 @@ def test_the_engine_judges_the_file_by_itself(tmp_path, census, monkeypatch):
     original = write_xml(census, tmp_path / "microdata.xml")
     release = shoal.protect(original, 5, method="mdav", all_numeric=True, rules=file)
     monkeypatch.setattr(
-        "shoal.rule_checks.evaluate", lambda condition, columns, domain=None: _everything_holds(columns)
+        "shoal.rules.checking.evaluate", lambda condition, columns, domain=None: _everything_holds(columns)
     )
-    write = shoal.release.write_file
+    write = shoal.release.release.write_file
 
     def careless(frame, path, source, released):
         write(frame.with_columns(V16=pl.col("V16") * (1 + 1e-15)), path, source, released)
 
     release.write(tmp_path / "good.xml")
-    monkeypatch.setattr(shoal.release, "write_file", careless)
+    monkeypatch.setattr(shoal.release.release, "write_file", careless)
     with pytest.raises(BrokenPromise, match="EC-NLC"):
         release.write(tmp_path / "out.xml")
     assert not (tmp_path / "out.xml").exists()
@@ -408,7 +408,7 @@ def test_a_file_is_read_again_as_it_is(tmp_path, ending):
         m=pl.Series(["2024-01-02 03:04:05", None, "2024-03-04 05:06:07"]).str.to_datetime(),
     )
     path = tmp_path / f"t.{ending}"
-    shoal.files.write_file(frame, path, None, set())
+    shoal.tables.files.write_file(frame, path, None, set())
     assert_frame_equal(read_again(path, frame, None, Reading()).frame, frame)
 
 

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 import shoal
 import shoal.cli
-from shoal.partition.method import STOP, new_watch
+from shoal.kernels.watch import STOP, new_watch
 from shoal.sweeps import Result, Sweep, running
 from shoal.sweeps.combinations import Combination, draw_samples, parse_ks, parse_methods, sampled_rows
 from shoal.sweeps.recommendation import Axes
 from shoal.sweeps.results import PERCENTAGES
 from shoal.sweeps.risk_utility_map import style
 from shoal.sweeps.trade_off import knee, pareto_front
-from shoal.tables import open_table
+from shoal.tables.table import open_table
 from test_cli import run
 from test_import import in_new_python
 

@@ -3,25 +3,26 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from shoal.columns.hierarchy import Hierarchy, load_hierarchy
 from shoal.errors import BrokenPromise, DataError, FileError, MissingExtra, PlanError, ShoalError, printable
-from shoal.examples import example
-from shoal.hierarchy import Hierarchy, load_hierarchy
-from shoal.hierarchy_inspection import FEWEST, HierarchyInspection, inspect_hierarchy
-from shoal.hierarchy_settings import HierarchySettings, WordNetSettings
-from shoal.inspection import Inspection, inspect
-from shoal.plan import Blocking, Plan, Reading
-from shoal.release import Release
-from shoal.schema import Kind, Role
-from shoal.summary import Summary, shoal_version
+from shoal.plan.hierarchies import HierarchySettings, WordNetSettings
+from shoal.plan.plan import Blocking, Plan, Reading
+from shoal.plan.roles import Kind, Role
+from shoal.plan.version import shoal_version
+from shoal.release.release import Release
+from shoal.release.summary import Summary
+from shoal.tables.example import example
+from shoal.tables.hierarchy_inspection import FEWEST, HierarchyInspection, inspect_hierarchy
+from shoal.tables.inspection import Inspection, inspect
 
 if TYPE_CHECKING:
-    from shoal.measured import Measures
-    from shoal.measurement import measure
     from shoal.measures.catalogue import MEASURES
+    from shoal.measures.measured import Measures
+    from shoal.measures.measurement import measure
     from shoal.partition import METHODS, find_method
     from shoal.pipeline import protect
     from shoal.report import report_page, write_report
-    from shoal.rule_reports import RuleFinding, check_rules, write_rules
+    from shoal.rules.findings import RuleFinding, check_rules, write_rules
     from shoal.rules.sources import read_rules
     from shoal.sweeps import Sweep, sweep
 
@@ -72,18 +73,18 @@ __version__ = shoal_version()
 _WITH_KERNELS = {
     "MEASURES": "shoal.measures.catalogue",
     "METHODS": "shoal.partition",
-    "Measures": "shoal.measured",
-    "RuleFinding": "shoal.rule_reports",
+    "Measures": "shoal.measures.measured",
+    "RuleFinding": "shoal.rules.findings",
     "Sweep": "shoal.sweeps",
-    "check_rules": "shoal.rule_reports",
+    "check_rules": "shoal.rules.findings",
     "find_method": "shoal.partition",
-    "measure": "shoal.measurement",
+    "measure": "shoal.measures.measurement",
     "protect": "shoal.pipeline",
     "read_rules": "shoal.rules.sources",
     "report_page": "shoal.report",
     "write_report": "shoal.report",
     "sweep": "shoal.sweeps",
-    "write_rules": "shoal.rule_reports",
+    "write_rules": "shoal.rules.findings",
 }  # loaded when first used: numba is slow to import
 
 

@@ -10,31 +10,32 @@ from typing import Any
 
 import numpy as np
 
-from shoal.aggregating import aggregate_sets
-from shoal.arrays import Ints
+from shoal.aggregate.protected import ProtectedSet
 from shoal.blocking import BLOCKINGS, ONE_COLUMN
 from shoal.blocking.repair import repair_boundaries
 from shoal.blocking.size import block_size
 from shoal.blocking.strata import check_strata, merge_small_strata
-from shoal.categories import AnyColumn
-from shoal.check import check_groups, check_released, check_strata_kept, check_table
-from shoal.columns import numbers
-from shoal.declare import Declared, declare
-from shoal.editing import keep, split_strata, with_aggregators
-from shoal.encode import Records, encode
-from shoal.engines.memory import Report, run_tasks, threads_of_each
+from shoal.columns.categories import AnyColumn
+from shoal.columns.scaling import Records, encode
 from shoal.errors import PlanError
-from shoal.files import Source, read_file
+from shoal.kernels.arrays import Ints
 from shoal.kernels.numbering import number_keys
-from shoal.plan import Blocking, Plan, Reading, as_reading, load_settings
-from shoal.progress import show_progress
-from shoal.release import Release, check_output, check_report, manifest_path
-from shoal.rule_guard import guard_rules
-from shoal.searching import Searched, search_sets
-from shoal.searching_mixed import search_mixed_sets
-from shoal.summary import ProtectedSet, summarise
-from shoal.tables import Table, open_table
-from shoal.worker import partition_block, partition_mixed_block
+from shoal.kernels.progress import show_progress
+from shoal.kernels.threads import Report, run_tasks, threads_of_each
+from shoal.plan.plan import Blocking, Plan, Reading, merge_settings
+from shoal.release.aggregating import aggregate_sets
+from shoal.release.declaring import Declared, declare
+from shoal.release.editing import keep, split_strata, with_aggregators
+from shoal.release.promises import check_groups, check_released, check_strata_kept, check_table
+from shoal.release.quasi_identifiers import numbers
+from shoal.release.release import Release, check_output, check_report, manifest_path
+from shoal.release.rule_guard import guard_rules
+from shoal.release.searching import Searched, search_sets
+from shoal.release.searching_mixed import search_mixed_sets
+from shoal.release.summary import summarise
+from shoal.release.worker import partition_block, partition_mixed_block
+from shoal.tables.reading import read
+from shoal.tables.table import Table, open_table
 
 
 def protect(
@@ -242,30 +243,6 @@ class _Clock:
         now = time.perf_counter()
         self.laps[step] = round(now - self._last, 6)
         self._last = now
-
-
-def merge_settings(plan: Plan | str | Path | None, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a plan, overridden by those that were given."""
-    settings: dict[str, Any] = {}
-    if isinstance(plan, Plan):
-        settings = plan.model_dump(exclude_defaults=True)
-    elif plan is not None:
-        settings = load_settings(plan)
-    if given.get("rules") is not None:
-        settings.pop("rules_file", None)
-    settings.update({name: value for name, value in given.items() if value is not None})
-    return settings
-
-
-def read(data: Any, settings: Mapping[str, Any]) -> tuple[Source | None, Table]:
-    """Open a table, or read it from a file."""
-    reading = as_reading(settings.get("reading"))
-    if isinstance(data, str | Path):
-        source = read_file(Path(data), reading)
-        return source, open_table(source.frame)
-    if reading != Reading():
-        raise PlanError("reading: has no effect on a table that is in memory; leave it out")
-    return None, open_table(data)
 
 
 def stratify(declared: Declared, table: Table) -> tuple[Ints, list[str]]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from shoal.arrays import Floats, Ints
 from shoal.blocking.spread_tree import spread_tree
 from shoal.blocking.two_d_tree import two_d_tree
 from shoal.blocking.univariate import equal_counts, equal_intervals
+from shoal.kernels.arrays import Floats, Ints
 
 BLOCKINGS: dict[str, Callable[[Floats, int, int], Ints]] = {
     "2d-tree": two_d_tree,

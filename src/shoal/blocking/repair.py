@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.exchange import exchange, group_sums, nearest_groups
 from shoal.kernels.representatives import group_rows
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
-from shoal.encode import Records
+from shoal.columns.scaling import Records
 from shoal.errors import DataError, counted
+from shoal.kernels.arrays import Floats, Ints
 
 _NAMED = 5  # small strata that an error names: enough to find them, not a list of the column
 

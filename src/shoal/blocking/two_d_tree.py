@@ -22,8 +22,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.arrays import Flags, Floats, Ints
 from shoal.blocking.fusing import fuse_small_blocks
+from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.compiling import kernel
 
 Words = NDArray[np.uint64]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
+from shoal.kernels.arrays import Floats, Ints
 
 
 def equal_intervals(values: Floats, k: int, size: int) -> Ints:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Flags, Floats, Ints
+from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.tree import LEAF, LEVELS, Singles, TreePool
 from shoal.kernels.tree_search import box_distances, doubt_of, exact_distance, leaf_distances, scale_point, within

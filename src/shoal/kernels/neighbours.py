@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Flags, Floats, Ints
+from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.chunks import search_in_chunks
 from shoal.kernels.compiling import kernel
 from shoal.kernels.pool import Pool, nearest, open_pool

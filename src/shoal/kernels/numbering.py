@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Ints
+from shoal.kernels.arrays import Ints
 from shoal.kernels.compiling import kernel
 
 

@@ -19,8 +19,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from shoal.arrays import Flags, Floats, Ints
 from shoal.kernels import brute, masked, tree, tree_search
+from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.compiling import implement, kernel
 from shoal.kernels.crossover import worth_indexing
 

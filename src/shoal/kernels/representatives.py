@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.arrays import Flags, Floats, Ints, Numbers
+from shoal.kernels.arrays import Flags, Floats, Ints, Numbers
 from shoal.kernels.compiling import kernel
 
 MEAN, MEDIAN, GEOMETRIC, TRIMMED, MODE = range(5)

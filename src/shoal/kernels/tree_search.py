@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.selection import insert_nearest
 from shoal.kernels.tree import LEAF, LEVELS, Singles, TreePool

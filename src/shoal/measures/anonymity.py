@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.arrays import Flags, Floats, Ints
+from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.diversity import count_values, ordered_distances
 from shoal.measures.keys import Keys
 

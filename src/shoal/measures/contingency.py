@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.arrays import Ints
+from shoal.kernels.arrays import Ints
 from shoal.measures.keys import number_keys
 from shoal.measures.pairs import CategoryPair
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Floats
+from shoal.kernels.arrays import Floats
 from shoal.kernels.ordering import distribution_distances
 from shoal.measures.moments import Moments
 

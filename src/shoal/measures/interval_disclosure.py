@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.arrays import Ints
+from shoal.kernels.arrays import Ints
 from shoal.kernels.ordering import rank_distances
 from shoal.measures.pairs import NumericPair
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.arrays import Flags, Floats, Ints
+from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.equal_records import find_equal
 from shoal.measures.pairs import MISSING, CategoryPair, NumericPair, Pair
 

@@ -20,7 +20,7 @@ from functools import partial
 
 import numpy as np
 
-from shoal.arrays import Flags, Floats, Ints
+from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.link_search import link_by_looking, link_in_tree
 from shoal.kernels.tree import open_tree_pool
 from shoal.measures.keys import key_columns, number_keys

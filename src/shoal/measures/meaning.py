@@ -21,8 +21,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
-from shoal.hierarchy import NodeDistances
+from shoal.columns.hierarchy import NodeDistances
+from shoal.kernels.arrays import Floats, Ints
 from shoal.measures.pairs import MISSING, CategoryPair, SemanticPair
 
 _PIECE = 256  # candidates whose distances from all values are held at a time
@@ -63,7 +63,7 @@ class Fates:
 def centre_of(measured: NodeDistances, codes: Ints) -> int:
     """Return the node whose distances from all values add up to the least; the lowest code where several do.
 
-    Only values and their ancestors can be it, see :meth:`shoal.hierarchy.Hierarchy.pruned`.
+    Only values and their ancestors can be it, see :meth:`shoal.columns.hierarchy.Hierarchy.pruned`.
     """
     values, counts = np.unique(codes, return_counts=True)
     candidates = measured.hierarchy.closure(values)

@@ -4,9 +4,9 @@ Martinez, Sanchez and Valls 2012, for columns of any kind::
 
     SSE = sum over records of d(original, released)^2       SST = sum over records of d(original, centre)^2
 
-d is the distance of :mod:`shoal.mixed`, the weighted mean of the distances of the cells, and the centre has the mean of
-each column of numbers, the mode of a nominal one, the median of an ordinal one and the node of a hierarchy that is
-nearest to all values. The loss is 100 SSE / SST. By column, the squared distances of its cells alone are added up.
+d is the distance of :mod:`shoal.columns.mixed`, the weighted mean of the distances of the cells, and the centre has the
+mean of each column of numbers, the mode of a nominal one, the median of an ordinal one and the node of a hierarchy that
+is nearest to all values. The loss is 100 SSE / SST. By column, the squared distances of its cells alone are added up.
 
 Over the observed cells of the original. A suppressed cell has lost everything: it counts as if it were replaced by the
 centre. O(n) a column.
@@ -19,9 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.arrays import Flags, Floats, Numbers
-from shoal.categories import AnyColumn, Category
-from shoal.encode import Scale
+from shoal.columns.categories import AnyColumn, Category
+from shoal.columns.scaling import Scale
+from shoal.kernels.arrays import Flags, Floats, Numbers
 from shoal.kernels.category_representatives import CENTROID, MODE, category_representatives
 
 
@@ -42,7 +42,7 @@ def mixed_loss(
 ) -> MixedLoss:
     """Measure what was released for columns of any kind; ``shares`` are the weights of the columns.
 
-    >>> from shoal.categories import Factor, nominal
+    >>> from shoal.columns.categories import Factor, nominal
     >>> there = np.ones(3, dtype=bool)
     >>> sex = nominal("sex", Factor(np.array([0, 0, 1]), there, ["f", "m"]))
     >>> mixed_loss([sex], [(np.zeros(3, dtype=np.int64), there)], [None], [1.0])

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.arrays import Flags, Floats
+from shoal.kernels.arrays import Flags, Floats
 
 _CHUNK = 1 << 16
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shoal.arrays import Flags, Floats, Ints, Numbers
-from shoal.encode import Column, Scale
-from shoal.hierarchy import NodeDistances
+from shoal.columns.hierarchy import NodeDistances
+from shoal.columns.numbers import Column
+from shoal.columns.scaling import Scale
+from shoal.kernels.arrays import Flags, Floats, Ints, Numbers
 
 MISSING = -1  # the code of a missing category
 

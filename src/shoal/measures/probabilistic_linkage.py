@@ -21,8 +21,8 @@ from functools import partial
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
 from shoal.kernels.agreement import Codes, count_patterns, link_by_patterns
+from shoal.kernels.arrays import Floats, Ints
 from shoal.measures.linkage import sample_rows
 from shoal.measures.pairs import NumericPair, Pair
 from shoal.measures.probabilistic_loss import sorted_quantiles

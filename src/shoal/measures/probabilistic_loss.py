@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.arrays import Floats
+from shoal.kernels.arrays import Floats
 from shoal.measures.moments import Moments
 
 QUANTILES = np.arange(5, 100, 5) / 100.0

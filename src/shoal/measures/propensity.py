@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
+from shoal.kernels.arrays import Floats, Ints
 from shoal.measures.linkage import sample_rows
 from shoal.measures.pairs import NumericPair, Pair
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.arrays import Floats
+from shoal.kernels.arrays import Floats
 
 _WIDTH = 1.959963984540054  # of a 95 % interval to each side, in standard errors
 _DEPENDENT = 1e-9  # share of the variance that is left of a dependent column

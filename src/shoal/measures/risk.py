@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
+from shoal.kernels.arrays import Floats, Ints
 from shoal.measures.keys import Keys, number_keys
 
 _BY_RECURRENCE = 12

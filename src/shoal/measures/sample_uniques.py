@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.arrays import Flags, Floats, Ints
+from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.measures.keys import number_keys
 
 LARGEST = 3  # columns of the largest MSUs looked at

@@ -8,7 +8,7 @@ from shoal.partition.mondrian import mondrian, mondrian_ordered, mondrian_strict
 from shoal.partition.mondrian_relaxed import mondrian_relaxed
 from shoal.partition.semantic_mdav import mdav_generic, s_mdav, sa_mdav, sa_mdav_static
 from shoal.partition.semantic_optimal import semantic_optimal
-from shoal.schema import EVERY_KIND, ORDERED
+from shoal.plan.roles import EVERY_KIND, ORDERED
 
 _DISSOLVE = Option(
     "dissolve", "afterwards, dissolve groups whose records lose less in their nearest other groups", False, bool

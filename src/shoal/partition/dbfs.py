@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
-from shoal.encode import Records
+from shoal.columns.scaling import Records
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.pool import Pool, distance, farthest, open_pool, take_group
 from shoal.kernels.selection import open_tournament, set_score, winner
+from shoal.kernels.watch import DONE, STOP
 from shoal.partition.leftovers import join_nearest_group
-from shoal.partition.method import DONE, STOP
 
 
 def dbfs(records: Records, k: int, watch: Ints) -> Ints:

@@ -16,14 +16,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
-from shoal.encode import Records
+from shoal.columns.scaling import Records
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.chunks import search_in_chunks
 from shoal.kernels.compiling import kernel
 from shoal.kernels.pool import Pool, distance, nearest, open_pool, remove
 from shoal.kernels.selection import open_tournament, set_score, winner
+from shoal.kernels.watch import DONE, STOP
 from shoal.partition.leftovers import join_nearest_group
-from shoal.partition.method import DONE, STOP
 
 
 def ldf(records: Records, k: int, watch: Ints) -> Ints:

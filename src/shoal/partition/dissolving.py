@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
+from shoal.columns.mixed import Mixed
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.mixed import add_sums, centre_of, distance, sums_start
-from shoal.mixed import Mixed
-from shoal.partition.method import STOP
+from shoal.kernels.watch import STOP
 
 
 def dissolve_groups(records: Mixed, groups: Ints, k: int, watch: Ints) -> Ints:

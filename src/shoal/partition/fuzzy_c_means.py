@@ -31,10 +31,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Flags, Floats, Ints
-from shoal.encode import Records
+from shoal.columns.scaling import Records
+from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.compiling import kernel
-from shoal.partition.method import DONE, STOP
+from shoal.kernels.watch import DONE, STOP
 
 _STEPS = 50
 _STILL = 1e-6  # squared move of all centres, per column, at which they stand still

@@ -18,11 +18,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from shoal.arrays import Flags, Floats, Ints
+from shoal.columns.mixed import Mixed
+from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.mixed import EQUAL, add_sums, centre_of, distance, sums_start
-from shoal.mixed import Mixed
-from shoal.partition.method import DONE, STOP
+from shoal.kernels.watch import DONE, STOP
 
 
 def k_modes(records: Mixed, k: int, watch: Ints, seed: int = 0, rounds: int = 10) -> Ints:

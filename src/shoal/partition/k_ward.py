@@ -24,14 +24,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
-from shoal.encode import Records
+from shoal.columns.scaling import Records
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.representatives import group_rows
 from shoal.kernels.selection import open_tournament, set_score, winner
 from shoal.kernels.tree import LEAF, open_tree_pool
+from shoal.kernels.watch import DONE, STOP, new_watch
 from shoal.partition.dbfs import extreme_groups
-from shoal.partition.method import DONE, STOP, new_watch
 
 _FEW = 500  # records below which leaves do not pay
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shoal.arrays import Ints
-from shoal.encode import Records
+from shoal.columns.scaling import Records
+from shoal.kernels.arrays import Ints
 from shoal.kernels.representatives import group_rows
-from shoal.partition.method import new_watch
+from shoal.kernels.watch import new_watch
 
 
 def cut_large_groups(records: Records, labels: Ints, k: int, heuristic: Callable[[Records, int, Ints], Ints]) -> Ints:

@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
-from shoal.encode import Records
+from shoal.columns.scaling import Records
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.pool import (
     Pool,
@@ -30,7 +30,7 @@ from shoal.kernels.pool import (
     take_group,
     take_rest,
 )
-from shoal.partition.method import DONE, STOP
+from shoal.kernels.watch import DONE, STOP
 
 
 def mdav(records: Records, k: int, watch: Ints) -> Ints:

@@ -8,19 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from shoal.arrays import Ints
 from shoal.errors import PlanError, did_you_mean
-from shoal.schema import MEASURABLE, Kind
-
-DONE, STOP = 0, 1  # places in a watch
-
-
-def new_watch() -> Ints:
-    """Return the two numbers that a running method shares: ``[records done, stop asked for]``.
-
-    A kernel writes the first, which progress bars read, and returns early when the second is not 0.
-    """
-    return np.zeros(2, dtype=np.int64)
+from shoal.kernels.arrays import Ints
+from shoal.plan.roles import MEASURABLE, Kind
 
 
 @dataclass(frozen=True)
@@ -114,7 +104,8 @@ class Method:
     kinds : tuple of Kind
         Kinds of columns that it takes.
     mixed : bool
-        The function takes :class:`shoal.mixed.Mixed` records, distinct and counted, instead of a matrix of numbers.
+        The function takes :class:`shoal.columns.mixed.Mixed` records, distinct and counted, instead of a
+        matrix of numbers.
     category_aggregator : str
         What is released for categories with a hierarchy where nothing is said.
     """

@@ -27,11 +27,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
+from shoal.columns.mixed import Mixed
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.mixed import NUMBER, add_sums, cell_distance, centre_of, sums_start
-from shoal.mixed import Mixed
-from shoal.partition.method import DONE, STOP
+from shoal.kernels.watch import DONE, STOP
 
 _MEDIAN, _CENTROID, _GAP = range(3)
 

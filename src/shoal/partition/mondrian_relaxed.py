@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
+from shoal.columns.mixed import Mixed
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
-from shoal.mixed import Mixed
-from shoal.partition.method import DONE, STOP
+from shoal.kernels.watch import DONE, STOP
 from shoal.partition.mondrian import widths
 
 

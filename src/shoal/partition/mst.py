@@ -20,14 +20,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Ints
-from shoal.encode import Records
+from shoal.columns.scaling import Records
+from shoal.kernels.arrays import Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.spanning_tree import spanning_tree
+from shoal.kernels.watch import DONE, STOP
 from shoal.partition.dbfs import dbfs
 from shoal.partition.large_groups import cut_large_groups
 from shoal.partition.mdav import mdav_single
-from shoal.partition.method import DONE, STOP
 
 _HEURISTICS = {"diameter": dbfs, "centroid": mdav_single}
 

@@ -26,15 +26,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shoal.arrays import Ints
-from shoal.encode import Records
+from shoal.columns.scaling import Records
+from shoal.kernels.arrays import Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.pool import Pool, distance, farthest_from_centroid, nearest, open_pool, remove
 from shoal.kernels.representatives import group_rows
+from shoal.kernels.watch import DONE, STOP, new_watch
 from shoal.partition.dbfs import dbfs
 from shoal.partition.leftovers import group_centroids
 from shoal.partition.mdav import mdav, mdav_single
-from shoal.partition.method import DONE, STOP, new_watch
 from shoal.partition.univariate import optimal_along
 
 

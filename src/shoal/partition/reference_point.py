@@ -9,8 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from shoal.arrays import Ints
-from shoal.encode import Records
+from shoal.columns.scaling import Records
+from shoal.kernels.arrays import Ints
 
 
 def farthest_first(records: Records, point: Literal["centroid", "lowest", "highest"]) -> Ints:

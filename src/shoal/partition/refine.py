@@ -24,15 +24,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
-from shoal.encode import Records
+from shoal.columns.scaling import Records
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.exchange import exchange, group_sums, nearest_groups
 from shoal.kernels.neighbours import nearest_of_all
 from shoal.kernels.representatives import group_rows
+from shoal.kernels.watch import STOP
 from shoal.partition.large_groups import cut_large_groups
 from shoal.partition.mdav import mdav_single
-from shoal.partition.method import STOP
 
 _ROUNDS = 50  # never reached in practice: a guard against creeping
 _PASSES = 10  # of exchanges in a round
@@ -44,7 +44,7 @@ _LEAST = 1e-12  # a gain that is more than rounding
 def refine(records: Records, groups: Ints, k: int, watch: Ints) -> Ints:
     """Return better groups of complete records, numbered from 0; the sum of squares never rises.
 
-    >>> from shoal.partition.method import new_watch
+    >>> from shoal.kernels.watch import new_watch
     >>> x = np.array([[0.0], [1.0], [9.0], [2.0], [10.0], [11.0]])
     >>> refine(Records(x), np.array([0, 0, 0, 1, 1, 1]), 3, new_watch())
     array([0, 0, 1, 0, 1, 1])

@@ -23,12 +23,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
+from shoal.columns.mixed import Mixed
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.mixed import EQUAL, add_sums, centre_of, distance, sums_start
-from shoal.mixed import Mixed
+from shoal.kernels.watch import DONE, STOP
 from shoal.partition.dissolving import dissolve_groups
-from shoal.partition.method import DONE, STOP
 
 
 def sa_mdav(records: Mixed, k: int, watch: Ints, dissolve: bool = False) -> Ints:

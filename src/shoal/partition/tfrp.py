@@ -23,13 +23,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.arrays import Flags, Floats, Ints
-from shoal.encode import Records
+from shoal.columns.scaling import Records
+from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.pool import Pool, nearest_to_point, open_pool, remove, take_group
 from shoal.kernels.representatives import group_rows
+from shoal.kernels.watch import DONE, STOP
 from shoal.partition.leftovers import join_nearest_group
-from shoal.partition.method import DONE, STOP
 from shoal.partition.reference_point import farthest_first
 
 _LISTED = 256  # centroids that have changed before a new pool is opened: scanning more would cost more than opening

@@ -19,12 +19,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Flags, Floats, Ints
-from shoal.encode import Records
+from shoal.columns.scaling import Records
+from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.masked import masked_distance
 from shoal.kernels.neighbours import nearest_of_all
-from shoal.partition.method import STOP
+from shoal.kernels.watch import STOP
 from shoal.partition.paths import nearest_point_next
 from shoal.partition.univariate import cut_along
 

@@ -28,13 +28,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Flags, Floats, Ints
-from shoal.encode import Records
+from shoal.columns.scaling import Records
+from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.draws import Stream, draw, open_stream
+from shoal.kernels.watch import STOP, new_watch
 from shoal.partition.leftovers import group_centroids
 from shoal.partition.mdav import mdav
-from shoal.partition.method import STOP, new_watch
 
 
 def two_step_ga(

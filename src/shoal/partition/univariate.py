@@ -28,8 +28,8 @@ from typing import cast
 
 import numpy as np
 
-from shoal.arrays import Flags, Floats, Ints
-from shoal.encode import Records
+from shoal.columns.scaling import Records
+from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.compiling import kernel
 
 

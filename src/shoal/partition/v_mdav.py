@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
-from shoal.encode import Records
+from shoal.columns.scaling import Records
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.pool import Pool, nearest, open_pool, remove, take_group
+from shoal.kernels.watch import DONE, STOP
 from shoal.partition.leftovers import join_nearest_group
-from shoal.partition.method import DONE, STOP
 from shoal.partition.reference_point import farthest_first
 
 

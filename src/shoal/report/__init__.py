@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import PlanError
-from shoal.files import written_whole
-from shoal.measurement import Names
-from shoal.plan import Reading
-from shoal.release import Release, check_report
+from shoal.measures.measurement import Names
+from shoal.plan.plan import Reading
+from shoal.release.release import Release, check_report
 from shoal.report.editions import find_edition
 from shoal.report.facts import facts_of_release, facts_of_tables
 from shoal.report.page import page
+from shoal.tables.files import written_whole
 
 
 def write_report(

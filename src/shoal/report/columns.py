@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shoal.before_after import QUANTILES, CategoryShape, NumberShape
 from shoal.report import plots
+from shoal.report.before_after import QUANTILES, CategoryShape, NumberShape
 from shoal.report.editions import short
 from shoal.report.facts import Facts
 from shoal.report.parts import Card, Cards, Grid, Paragraph, Part, Plot, Section

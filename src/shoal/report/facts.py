@@ -9,20 +9,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from shoal.before_after import ColumnChange, Shape, column_changes, shapes
-from shoal.declare import DEFAULT_METHOD
+from shoal.columns.hierarchy import load_hierarchy
 from shoal.errors import PlanError
-from shoal.files import Source, file_format
-from shoal.hierarchy import load_hierarchy
-from shoal.measured import Measures
-from shoal.measurement import Names, measure
-from shoal.outlines import Outline, outline
-from shoal.pipeline import read
-from shoal.plan import Plan, Reading, as_reading
-from shoal.release import Release, manifest_path
+from shoal.measures.measured import Measures
+from shoal.measures.measurement import Names, measure
+from shoal.plan.plan import Plan, Reading, as_reading
+from shoal.plan.version import shoal_version
+from shoal.release.declaring import DEFAULT_METHOD
+from shoal.release.release import Release, manifest_path
+from shoal.report.before_after import ColumnChange, Shape, column_changes, shapes
 from shoal.report.editions import Edition
-from shoal.summary import shoal_version
-from shoal.tables import Table, open_table
+from shoal.report.outlines import Outline, outline
+from shoal.tables.files import Source, file_format
+from shoal.tables.reading import read
+from shoal.tables.table import Table, open_table
 
 _SUMMARY = {
     "groups": int,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from shoal.outlines import Outline
 from shoal.report.facts import Facts
+from shoal.report.outlines import Outline
 from shoal.report.parts import Card, Cards, Code, Paragraph, Part, Section
 
 SHOWN = 4  # hierarchies that are drawn at once

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from shoal.before_after import CategoryShape, NumberShape
+from shoal.report.before_after import CategoryShape, NumberShape
 from shoal.report.editions import Edition, moment, short
 
 BEFORE, AFTER = "var(--before)", "var(--after)"

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from shoal.arrays import Floats
+from shoal.kernels.arrays import Floats
 from shoal.rules.expression import (
     Arithmetic,
     Call,

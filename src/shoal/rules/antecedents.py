@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from shoal.arrays import Ints
 from shoal.blocking.strata import merge_small_strata
-from shoal.encode import Records
+from shoal.columns.scaling import Records
+from shoal.kernels.arrays import Ints
 from shoal.rules.classify import Classified
 from shoal.rules.evaluate import Cells, evaluate
 from shoal.rules.tuples import bound_parts

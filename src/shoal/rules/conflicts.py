@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from shoal.arrays import Flags
+from shoal.kernels.arrays import Flags
 from shoal.rules.classify import Classified, Equation, Half, Values, Whole
 from shoal.rules.keeping import components
 from shoal.rules.tuples import names_of

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from shoal.arrays import Ints
 from shoal.errors import DataError, MissingExtra, PlanError, counted
+from shoal.kernels.arrays import Ints
+from shoal.plan.xml_input import lxml_etree
 from shoal.rules.expression import Original
 from shoal.rules.rule import Rule, Schematron
 from shoal.rules.xpath import CURRENT, ORIGINAL
-from shoal.xml_input import lxml_etree
 
 _ALONE = threading.Lock()  # the engine is one machine in the process; sweeps come in several threads
 _XSL = "http://www.w3.org/1999/XSL/Transform"

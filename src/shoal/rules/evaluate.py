@@ -24,8 +24,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.arrays import Flags, Floats
 from shoal.errors import DataError
+from shoal.kernels.arrays import Flags, Floats
 from shoal.rules.expression import (
     And,
     Arithmetic,

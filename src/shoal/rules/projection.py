@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shoal.arrays import Flags, Floats
+from shoal.kernels.arrays import Flags, Floats
 
 _ROUNDS, _TURNS = 20, 100  # after each turn of rounds only the points that still move go on
 _TANGENTS = 12

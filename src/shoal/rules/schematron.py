@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import PlanError, printable
+from shoal.plan.xml_input import parse_xml
 from shoal.rules.expression import And, Condition, Implies, Not
 from shoal.rules.rule import Rule, Schematron, name_mistakes
 from shoal.rules.simplify import simplified
 from shoal.rules.translation import NoTranslationError, Scope, translate
 from shoal.rules.xpath import documents_of, for_engine, mistakes_of, names_of, parse_xpath
-from shoal.xml_input import parse_xml
 
 NAMESPACES = ("http://purl.oclc.org/dsdl/schematron", "http://www.ascc.net/xml/schematron", "")
 _PREFIX = re.compile(r"[^\W\d][\w.-]*")

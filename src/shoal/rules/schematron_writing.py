@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from shoal.plan.xml_input import lxml_etree
 from shoal.rules.expression import (
     And,
     Arithmetic,
@@ -33,7 +34,6 @@ from shoal.rules.expression import (
 from shoal.rules.rule import Rule
 from shoal.rules.schematron import NAMESPACES
 from shoal.rules.xpath import CURRENT, ORIGINAL
-from shoal.xml_input import lxml_etree
 
 _PRODUCTS = ("*", "/", "mod")
 

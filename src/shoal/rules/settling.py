@@ -20,7 +20,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
+from shoal.kernels.arrays import Floats, Ints
 from shoal.rules.algebra import LinearForm, gradient
 from shoal.rules.classify import Domain, Equation, Half, Part, Values, Whole
 from shoal.rules.deriving import derive

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from shoal.errors import FileError, PlanError, did_you_mean
-from shoal.plan import load_settings
-from shoal.rule_settings import EXPRESSIONS, PLANS, SCHEMATRON, rules_or_file
+from shoal.plan.loading import load_settings
+from shoal.plan.rules import EXPRESSIONS, PLANS, SCHEMATRON, rules_or_file
 from shoal.rules.expression import Original, walk
 from shoal.rules.grammar import parse_rule, parse_rules
 from shoal.rules.rule import Rule, name_mistakes

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.arrays import Flags, Floats, Ints, Numbers
-from shoal.categories import AnyColumn, Category
-from shoal.encode import Column
+from shoal.columns.categories import AnyColumn, Category
+from shoal.columns.numbers import Column
+from shoal.kernels.arrays import Flags, Floats, Ints, Numbers
 from shoal.kernels.representatives import Grouping
 from shoal.rules.classify import Classified, Equation, Part, When
 from shoal.rules.evaluate import Cells, Verdict, evaluate, evaluate_value

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import DataError, PlanError
-from shoal.files import checksum
-from shoal.pipeline import merge_settings, read
-from shoal.plan import Plan
-from shoal.summary import shoal_version
+from shoal.plan.plan import Plan, merge_settings
+from shoal.plan.version import shoal_version
 from shoal.sweeps.combinations import DEFAULT_KS, Ks, Methods, combinations, draw_samples
 from shoal.sweeps.outcome import Sweep, check_folder
 from shoal.sweeps.recommendation import LOSSES, RISKS, Axes
 from shoal.sweeps.results import Result, ResultFolder, combine, table_checksum
 from shoal.sweeps.risk_utility_map import can_draw
 from shoal.sweeps.running import run_combinations
+from shoal.tables.files import checksum
+from shoal.tables.reading import read
 
 __all__ = ["Result", "Sweep", "sweep"]
 

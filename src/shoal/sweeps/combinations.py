@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from shoal.arrays import Ints
-from shoal.columns import has_categories
-from shoal.declare import CATEGORY_METHOD, DEFAULT_METHOD, Declared, declare
 from shoal.errors import DataError, PlanError, did_you_mean
+from shoal.kernels.arrays import Ints
 from shoal.partition import find_method
 from shoal.pipeline import stratify
-from shoal.plan import Plan
-from shoal.schema import Kind
-from shoal.tables import Table, open_table
+from shoal.plan.plan import Plan
+from shoal.plan.roles import Kind
+from shoal.release.declaring import CATEGORY_METHOD, DEFAULT_METHOD, Declared, declare
+from shoal.release.quasi_identifiers import has_categories
+from shoal.tables.table import Table, open_table
 
 DEFAULT_METHODS = ("optimal", "mdav", "mdav-single", "v-mdav", "iv-mdav", "ldf")
 CATEGORY_METHODS = ("semantic-optimal", "sa-mdav", "s-mdav", "sa-mondrian", "mondrian-ordered")

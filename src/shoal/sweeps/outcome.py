@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 
 from shoal.errors import FileError
-from shoal.files import write_file, written_whole
-from shoal.summary import shoal_version
+from shoal.plan.version import shoal_version
 from shoal.sweeps.recommendation import Axes, Judgement, judge
 from shoal.sweeps.results import PERCENTAGES, Result
 from shoal.sweeps.risk_utility_map import PICTURES, can_draw, draw
+from shoal.tables.files import write_file, written_whole
 
 if TYPE_CHECKING:
     import polars as pl

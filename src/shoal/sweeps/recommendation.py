@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
 from shoal.errors import PlanError, counted, did_you_mean
+from shoal.kernels.arrays import Floats, Ints
 from shoal.measures.catalogue import MEASURES
 from shoal.sweeps.results import Result
 from shoal.sweeps.trade_off import knee, pareto_front

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from shoal.files import written_whole
-from shoal.plan import Plan
-from shoal.summary import Summary
-from shoal.tables import Table
+from shoal.plan.plan import Plan
+from shoal.release.summary import Summary
+from shoal.tables.files import written_whole
+from shoal.tables.table import Table
 
 PERCENTAGES = ("information_loss", "pil", "il1s", "dbrl", "interval_disclosure", "dr", "score", "global_risk")
 _SIZES = ("groups", "smallest_group", "largest_group", "suppressed_cells")

@@ -8,18 +8,18 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from shoal.arrays import Ints
-from shoal.comparison import Comparison, compare
-from shoal.engines.memory import run_tasks
-from shoal.evaluation import measure_tasks, table_figures
+from shoal.kernels.arrays import Ints
+from shoal.kernels.progress import show_progress
+from shoal.kernels.threads import run_tasks
+from shoal.kernels.watch import DONE, STOP, new_watch
+from shoal.measures.comparison import Comparison, compare
+from shoal.measures.evaluation import measure_tasks, table_figures
 from shoal.measures.linkage import linkage_tasks, linked
-from shoal.partition.method import DONE, STOP, new_watch
 from shoal.pipeline import protect
-from shoal.plan import Reading
-from shoal.progress import show_progress
+from shoal.plan.plan import Reading
 from shoal.sweeps.combinations import Combination
 from shoal.sweeps.results import Figures, ResultFolder, figures_of
-from shoal.tables import Table, open_table
+from shoal.tables.table import Table, open_table
 
 _STEPS = 100  # of the progress bar for one run
 _PROTECTED = 60  # of them when the table is protected and not yet measured

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
+from shoal.kernels.arrays import Floats, Ints
 
 _LEAST = 1e-9  # of the scaled axes: what is closer to the chord than that lies on it
 

@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shoal.arrays import Ints
-from shoal.encode import Records
+from shoal.columns.scaling import Records
 from shoal.errors import PlanError
+from shoal.kernels.arrays import Ints
 from shoal.partition.optimal.certificate import GapGoal, prove, why_no_bound
 from shoal.partition.optimal.objective import released_as
 from shoal.partition.optimal.problem import Problem, problem_of_rows

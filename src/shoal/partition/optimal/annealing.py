@@ -26,10 +26,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.draws import Stream, uniform
-from shoal.partition.method import DONE, STOP
+from shoal.kernels.watch import DONE, STOP
 from shoal.partition.optimal.objective import Objective, group_error
 
 _QUENCH = 0.1  # part of the steps at the end that takes improvements only

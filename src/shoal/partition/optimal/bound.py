@@ -33,10 +33,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
-from shoal.encode import Records
+from shoal.columns.scaling import Records
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.representatives import group_rows
-from shoal.partition.method import STOP, new_watch
+from shoal.kernels.watch import STOP, new_watch
 from shoal.partition.optimal.columns import Columns, add_columns, add_groups, matrix_of, relax, trim
 from shoal.partition.optimal.objective import errors_of_groups
 from shoal.partition.optimal.pricing import price_roots, squared_distances

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shoal.arrays import Ints
+from shoal.kernels.arrays import Ints
 from shoal.partition.optimal.bound import LARGEST, lower_bound
 from shoal.partition.optimal.columns import no_columns
 from shoal.partition.optimal.problem import Problem

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.representatives import group_rows
 from shoal.partition.optimal.objective import Objective, errors_of_groups
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
+from shoal.kernels.arrays import Floats, Ints
 from shoal.partition.optimal.columns import Columns, matrix_of, relax, trim
 from shoal.partition.optimal.problem import Problem
 

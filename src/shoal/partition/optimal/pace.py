@@ -9,8 +9,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from shoal.arrays import Ints
-from shoal.partition.method import DONE, STOP
+from shoal.kernels.arrays import Ints
+from shoal.kernels.watch import DONE, STOP
 
 LONG = 300  # proposals a record from which a cycle starts far above the temperature at which groups form
 COMBINED = 600  # proposals a record from which it pays to combine

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
-from shoal.partition.method import DONE, STOP
+from shoal.kernels.watch import DONE, STOP
 
 _LOOK = 1024  # branches between two looks at the watch
 _SHORT = 40  # candidates up to which sorting by insertion is the fastest

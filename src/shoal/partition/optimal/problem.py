@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.arrays import Flags, Floats, Ints
+from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.representatives import group_rows
 from shoal.partition.optimal.objective import Objective, errors_of_groups, take
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.representatives import group_rows
 
 _LARGEST = 6000  # records of a table that is searched as a whole

@@ -20,8 +20,8 @@ from functools import partial
 
 import numpy as np
 
-from shoal.arrays import Ints
-from shoal.partition.method import new_watch
+from shoal.kernels.arrays import Ints
+from shoal.kernels.watch import new_watch
 from shoal.partition.optimal.certificate import GapGoal
 from shoal.partition.optimal.crossover import better_parts
 from shoal.partition.optimal.improve import improve

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Flags, Floats, Ints
 from shoal.blocking.spread_tree import spread_tree
-from shoal.encode import Records
+from shoal.columns.scaling import Records
+from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.representatives import group_rows
+from shoal.kernels.watch import new_watch
 from shoal.partition.mdav import mdav, mdav_single
-from shoal.partition.method import new_watch
 from shoal.partition.optimal.objective import Objective, errors_of_groups
 
 _WHOLE = 200_000  # complete records up to which MDAV-single of all of them is tried

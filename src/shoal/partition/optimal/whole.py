@@ -15,8 +15,8 @@ from functools import partial
 
 import numpy as np
 
-from shoal.arrays import Ints
-from shoal.partition.method import new_watch
+from shoal.kernels.arrays import Ints
+from shoal.kernels.watch import new_watch
 from shoal.partition.optimal.columns import Columns, add_columns, no_columns
 from shoal.partition.optimal.combine import LAST, Drawn, draw, fill
 from shoal.partition.optimal.crossover import better_parts

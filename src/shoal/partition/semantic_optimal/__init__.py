@@ -19,8 +19,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
-from shoal.mixed import Mixed
+from shoal.columns.mixed import Mixed
+from shoal.kernels.arrays import Floats, Ints
 from shoal.partition.semantic_optimal.search import Found, Tell, centre_of_all, problem_of, search, usual_passes
 
 __all__ = ["Found", "Tell", "centre_of_all", "problem_of", "semantic_optimal", "solve", "usual_passes"]

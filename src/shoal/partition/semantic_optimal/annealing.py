@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.draws import Stream, draw, uniform
 from shoal.kernels.mixed import sums_start
-from shoal.partition.method import DONE, STOP
+from shoal.kernels.watch import DONE, STOP
 from shoal.partition.semantic_optimal.state import State, cost_with, transfer
 
 _MOVE, _SWAP, _FOUND, _DISSOLVE = 0.45, 0.75, 0.9, 0.97  # shares of the proposals, added up; the rest joins two groups

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
+from shoal.columns.mixed import Mixed
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.mixed import add_sums, sums_start
-from shoal.mixed import Mixed
 from shoal.partition.semantic_optimal.state import off_squared, released
 
 _FEW = 12

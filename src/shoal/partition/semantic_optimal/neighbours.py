@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
+from shoal.columns.mixed import Mixed
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.mixed import distance
-from shoal.mixed import Mixed
-from shoal.partition.method import new_watch
+from shoal.kernels.watch import new_watch
 from shoal.partition.mondrian import mondrian, sa_mondrian
 
 _NEAR = 30

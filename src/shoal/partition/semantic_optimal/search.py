@@ -15,11 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
+from shoal.columns.mixed import Mixed
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.draws import open_stream
 from shoal.kernels.mixed import add_sums, centre_of, sums_start
-from shoal.mixed import Mixed
-from shoal.partition.method import DONE, STOP, new_watch
+from shoal.kernels.watch import DONE, STOP, new_watch
 from shoal.partition.semantic_optimal.annealing import anneal
 from shoal.partition.semantic_optimal.exact import exact_groups, small_enough
 from shoal.partition.semantic_optimal.neighbours import near_records

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shoal.arrays import Floats, Ints
-from shoal.mixed import Mixed
-from shoal.partition.method import new_watch
+from shoal.columns.mixed import Mixed
+from shoal.kernels.arrays import Floats, Ints
+from shoal.kernels.watch import new_watch
 from shoal.partition.mondrian import mondrian, mondrian_ordered, sa_mondrian
 from shoal.partition.semantic_mdav import sa_mdav
 

@@ -1,0 +1,152 @@
+"""Columns of categories as codes: what each code stands for, and how far apart the codes are.
+
+A column is nominal (equal or not), ordinal (in an order that the user gives) or semantic (with a hierarchy). Distances
+go from 0 to 1 whatever the kind, so that columns of all kinds can be added up:
+
+- nominal: 0 where equal and 1 where not;
+- ordinal: steps between the two, as a part of all the steps there are;
+- semantic: the distance of the hierarchy, see :mod:`shoal.columns.hierarchy.distances`.
+
+The codes of a semantic column are the values that occur, by first appearance, and then their ancestors. No other node
+can be a better centre than these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from shoal.columns.hierarchy import Hierarchy, NodeDistances, check_covered
+from shoal.columns.numbers import Column
+from shoal.errors import DataError, counted, did_you_mean
+from shoal.kernels.arrays import Flags, Floats, Ints
+from shoal.plan.roles import Kind
+
+_HINTS = 20  # values in one message that are given the nearest name
+_LARGEST = 1 << 27  # cells of a matrix of distances: 1 GiB
+
+
+@dataclass(frozen=True)
+class Category:
+    """The categories of one column.
+
+    Attributes
+    ----------
+    name : str
+        Name of the column.
+    values : int64 (n,)
+        Code of each record's value; 0 where missing.
+    observed : bool (n,)
+        Which values there are.
+    names : tuple
+        What each code stands for, as the table holds it.
+    kind : {Kind.NOMINAL, Kind.ORDINAL, Kind.SEMANTIC}
+        What is known about the categories.
+    order : int64 (codes,)
+        Place of each code where categories are sorted: the given order, the post-order of the hierarchy, or the codes
+        themselves.
+    distances : float64 (occurring, codes) or None
+        From the codes that occur to all; None stands for equal or not.
+    hierarchy : Hierarchy or None
+        The values that occur and their ancestors.
+    nodes : int64 (codes,)
+        Node of each code; the codes themselves where there is no hierarchy.
+    """
+
+    name: str
+    values: Ints
+    observed: Flags
+    names: tuple[Any, ...]
+    kind: Kind
+    order: Ints
+    distances: Floats | None
+    hierarchy: Hierarchy | None
+    nodes: Ints
+
+    def take(self, rows: Ints) -> Category:
+        """Return the column restricted to some rows."""
+        return replace(self, values=self.values[rows], observed=self.observed[rows])
+
+
+AnyColumn = Column | Category
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A column as it is read: codes by first appearance, which values there are, and what the codes stand for."""
+
+    codes: Ints
+    observed: Flags
+    labels: list[Any]
+
+
+def nominal(name: str, factor: Factor) -> Category:
+    """Return a column whose values are equal or not.
+
+    >>> nominal("sex", Factor(np.array([0, 1, 0]), np.ones(3, dtype=bool), ["f", "m"])).distances
+    """
+    names = tuple(factor.labels) or (None,)
+    codes = np.arange(len(names))
+    return Category(name, factor.codes, factor.observed, names, Kind.NOMINAL, codes, None, None, codes)
+
+
+def ordinal(name: str, factor: Factor, levels: Sequence[str]) -> Category:
+    """Return a column whose values have an order, from the lowest to the highest of ``levels``.
+
+    >>> size = ordinal("size", Factor(np.array([0, 1]), np.ones(2, dtype=bool), ["L", "S"]), ["S", "M", "L"])
+    >>> size.values.tolist(), size.distances[0].tolist()
+    ([2, 0], [0.0, 0.5, 1.0])
+    """
+    place = {level: i for i, level in enumerate(levels)}
+    lost = [label for label in map(str, factor.labels) if label not in place]
+    if lost:
+        raise DataError(
+            f"column '{name}': {counted(len(lost), 'value')} not in the given order: {_listed(lost, levels)}; add "
+            f"{'it' if len(lost) == 1 else 'them'}"
+        )
+    held = {str(label): label for label in factor.labels}
+    names = tuple(held.get(level, level) for level in levels)
+    of = np.array([place[str(label)] for label in factor.labels], dtype=np.int64)
+    codes = np.arange(len(levels))
+    steps = np.abs(codes[:, None] - codes[None, :]) / max(len(levels) - 1.0, 1.0)
+    values = np.where(factor.observed, of[factor.codes], 0) if len(of) else factor.codes
+    return Category(name, values, factor.observed, names, Kind.ORDINAL, codes, steps, None, codes)
+
+
+def semantic(name: str, factor: Factor, hierarchy: Hierarchy, distance: str) -> Category:
+    """Return a column whose values are nodes of a hierarchy; a value that is not is an error that lists them all."""
+    labels = [str(label) for label in factor.labels]
+    at = check_covered(hierarchy, labels).codes_of(labels)
+    held: list[Any] = factor.labels
+    if not held:  # no value at all: the root stands for what is not there
+        at, held = np.zeros(1, dtype=np.int64), [hierarchy.names[0]]
+    seen = np.unique(at)
+    kept = hierarchy.closure(seen)
+    rest = np.setdiff1d(kept, seen)
+    if len(at) * (len(at) + len(rest)) > _LARGEST:
+        raise DataError(
+            f"column '{name}': {len(at)} values with {len(rest)} names above them are too many for a matrix of "
+            "distances; generalise the column by a level first"
+        )
+    nodes = np.concatenate([at, rest])
+    counts = None
+    if distance == "information-content":
+        counts = np.zeros(len(hierarchy))
+        np.add.at(counts, at, np.bincount(factor.codes[factor.observed], minlength=len(at)).astype(np.float64))
+    distances = NodeDistances.of(hierarchy, distance, counts).matrix(at, nodes)
+    place = np.empty(len(hierarchy), dtype=np.int64)
+    place[hierarchy.post_order()] = np.arange(len(hierarchy))
+    names = (*held, *(hierarchy.names[node] for node in rest))
+    return Category(
+        name, factor.codes, factor.observed, names, Kind.SEMANTIC, place[nodes], distances, hierarchy, nodes
+    )
+
+
+def _listed(names: Sequence[str], known: Sequence[str]) -> str:
+    """Return all of some names, the first with the nearest that is known: to look for it takes a while."""
+    hints = [did_you_mean(name, known).replace("; did", ", did") for name in names[:_HINTS]]
+    hints += [""] * (len(names) - len(hints))
+    return "; ".join(f"'{name}'{hint}" for name, hint in zip(names, hints, strict=True))

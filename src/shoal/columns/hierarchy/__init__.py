@@ -1,0 +1,23 @@
+"""Value generalisation hierarchies: what the categories of a column are kinds of, and how far apart they are."""
+
+from __future__ import annotations
+
+from shoal.columns.hierarchy.distances import DISTANCES, NodeDistances, distance_matrix
+from shoal.columns.hierarchy.growing import grow
+from shoal.columns.hierarchy.loading import check_covered, load_hierarchy, uncovered
+from shoal.columns.hierarchy.nested import write_nested
+from shoal.columns.hierarchy.rows import write_rows
+from shoal.columns.hierarchy.tree import Hierarchy
+
+__all__ = [
+    "DISTANCES",
+    "Hierarchy",
+    "NodeDistances",
+    "check_covered",
+    "distance_matrix",
+    "grow",
+    "load_hierarchy",
+    "uncovered",
+    "write_nested",
+    "write_rows",
+]

@@ -1,0 +1,90 @@
+"""Hierarchies made from the values themselves, where nobody has drawn one: flat, by an order, or by intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+
+from shoal.columns.hierarchy.growing import grow
+from shoal.columns.hierarchy.tree import Hierarchy
+from shoal.errors import DataError
+
+ROOT = "*"  # what users' own files call "any value"
+
+
+def flat(values: Sequence[str], root: str = ROOT) -> Hierarchy:
+    """Return one root above all values.
+
+    >>> flat(["Male", "Female"]).names
+    ('*', 'Male', 'Female')
+    """
+    if root in values:
+        raise DataError(f"'{root}' is a value, and cannot be the root above all values; use a hierarchy of your own")
+    return grow([(value, root) for value in dict.fromkeys(values)], root=root)
+
+
+def ordered(order: Sequence[str]) -> Hierarchy:
+    """Return halves of an order, and halves of those, down to its values; a half is named by its first and last value.
+
+    Neighbours in the order may be on two sides of a half: what a hierarchy can say of an order is rough.
+
+    >>> ordered(["low", "middle", "high"]).names
+    ('low..high', 'low..middle', 'low', 'middle', 'high')
+    """
+    if not order:
+        raise DataError("order: names no value")
+    pairs = []
+    stack = [tuple(order)]
+    while stack:
+        part = stack.pop()
+        if len(part) > 1:
+            cut = (len(part) + 1) // 2
+            for half in (part[:cut], part[cut:]):
+                pairs.append((_span(half), _span(part)))
+                stack.append(half)
+    clash = {parent for _, parent in pairs} & set(order)
+    if clash:
+        raise DataError(f"order: '{min(clash)}' is a value, and the name of a part of the order too; rename it")
+    # the first half comes first, whatever the stack did
+    place = {name: i for i, name in enumerate(order)}
+    pairs.sort(key=lambda pair: place[pair[0].split("..")[0]] if pair[0] not in place else place[pair[0]])
+    return grow(pairs, root=_span(tuple(order)))
+
+
+def _span(part: Sequence[str]) -> str:
+    return part[0] if len(part) == 1 else f"{part[0]}..{part[-1]}"
+
+
+def intervals(values: Sequence[str], widths: Sequence[float], root: str = ROOT) -> Hierarchy:
+    """Return numbers below intervals, counted from 0, that are as wide as said, each level wider than the one before.
+
+    >>> intervals(["3", "17", "21"], [10, 20]).names
+    ('*', '[0, 20)', '[0, 10)', '3', '[10, 20)', '17', '[20, 40)', '[20, 30)', '21')
+    """
+    lost = [value for value in values if _number(value) is None]
+    if lost:
+        listed = ", ".join(f"'{value}'" for value in lost)
+        raise DataError(f"intervals are for numbers, and these values are none: {listed}")
+    chains = []
+    for value in sorted(dict.fromkeys(values), key=lambda value: (_number(value), value)):
+        number = _number(value)
+        assert number is not None
+        chain = [value]
+        for width in map(Fraction, map(str, widths)):
+            low = number // width * width
+            chain.append(f"[{_decimal(low)}, {_decimal(low + width)})")
+        chains.append([*chain, root])
+    return grow([pair for chain in chains for pair in pairwise(chain)], root=root)
+
+
+def _number(value: str) -> Fraction | None:
+    try:
+        return Fraction(value.strip())
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def _decimal(number: Fraction) -> str:
+    """Write a number as people do: whole where it is, else with the digits it needs."""
+    return str(number.numerator) if number.denominator == 1 else repr(float(number))

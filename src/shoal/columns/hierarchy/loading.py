@@ -1,0 +1,136 @@
+"""One way to get a hierarchy: a file of any form, WordNet, or the values; all that is wrong with it is told at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from shoal.columns.hierarchy.from_values import flat, intervals, ordered
+from shoal.columns.hierarchy.growing import grow
+from shoal.columns.hierarchy.nested import read_nested, read_tree
+from shoal.columns.hierarchy.owl import read_owl
+from shoal.columns.hierarchy.rows import read_rows
+from shoal.columns.hierarchy.tree import Hierarchy
+from shoal.columns.hierarchy.wordnet import from_wordnet
+from shoal.errors import DataError, FileError, counted, did_you_mean
+from shoal.plan.hierarchies import Form, HierarchySettings, as_hierarchy_settings
+
+_ENDINGS: dict[str, Form] = {".yaml": "nested", ".yml": "nested", ".owl": "owl", ".rdf": "owl", ".xml": "owl"}
+_HINTS = 20  # values in one message that are given the nearest name: to look for it takes a while
+
+
+def load_hierarchy(
+    source: str | Path | Mapping[str, Any] | HierarchySettings | Hierarchy, values: Iterable[object] | None = None
+) -> Hierarchy:
+    """Read or make a hierarchy, and check that it is a tree and has all values.
+
+    Parameters
+    ----------
+    source : path, dict, HierarchySettings or Hierarchy
+        A CSV file of leaf-to-root rows or child-parent pairs, a YAML file of nested names, an OWL file; or settings,
+        see :class:`shoal.plan.hierarchies.HierarchySettings`, such as ``{"flat": True}``.
+    values : iterable, optional
+        The distinct values of the column, which must all be in it. Needed by ``flat``, ``intervals`` and
+        ``wordnet`` without words.
+
+    Raises
+    ------
+    DataError
+        All that is wrong: two parents, cycles, more than one root, values that are not covered.
+    FileError
+        The file cannot be read.
+
+    Examples
+    --------
+    >>> places = load_hierarchy({"tree": {"world": {"Europe": ["Spain", "France"], "Asia": ["Japan"]}}})
+    >>> places.names
+    ('world', 'Europe', 'Spain', 'France', 'Asia', 'Japan')
+    >>> load_hierarchy(places, ["Spain", "Jappan"])
+    Traceback (most recent call last):
+    shoal.errors.DataError: 1 value is not in the hierarchy: 'Jappan', did you mean 'Japan'?
+    """
+    texts = None if values is None else [str(value) for value in values]
+    if isinstance(source, Hierarchy):
+        return check_covered(source, texts)
+    settings = as_hierarchy_settings(source)
+    return check_covered(_made(settings, texts), texts)
+
+
+def _made(settings: HierarchySettings, values: list[str] | None) -> Hierarchy:
+    """Make the hierarchy that settings describe."""
+    if settings.file:
+        return _read(Path(settings.file), settings)
+    if settings.tree:
+        return _grown(read_tree(settings.tree))
+    if settings.order:
+        return ordered(settings.order)
+    if values is None and not (settings.wordnet and settings.wordnet.words):
+        raise DataError("this hierarchy is made from the values of a column; give them")
+    if settings.wordnet:
+        return from_wordnet(values or (), settings.wordnet)
+    return flat(values or ()) if settings.flat else intervals(values or (), settings.intervals)
+
+
+def _read(path: Path, settings: HierarchySettings) -> Hierarchy:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise FileError(f"cannot read the hierarchy '{path}': {error.strerror}") from None
+    form = settings.form or _ENDINGS.get(path.suffix.lower(), "leaf-to-root")
+    try:
+        if form == "owl":
+            return _grown(read_owl(data), settings.several_parents)
+        text = _decoded(data, path, settings.encoding)
+        if form == "nested":
+            return _grown(read_nested(text), settings.several_parents)
+        most = 2 if form == "child-parent" else None
+        return _grown(read_rows(text, settings.delimiter, settings.header, most), settings.several_parents)
+    except DataError as error:
+        raise DataError([f"hierarchy '{path.name}': {mistake}" for mistake in error.mistakes]) from None
+
+
+def _grown(found: tuple[list[tuple[str, str]], str | None, list[str]], several: str = "error") -> Hierarchy:
+    """Make the tree of pairs; what is wrong with the file and with the tree is told together."""
+    pairs, root, mistakes = found
+    if several == "first":
+        first: dict[str, str] = {}
+        for child, parent in pairs:
+            first.setdefault(child, parent)
+        pairs = list(first.items())
+    try:
+        grown = grow(pairs, root=root)
+    except DataError as error:
+        raise DataError(mistakes + error.mistakes) from None
+    if mistakes:
+        raise DataError(mistakes)
+    return grown
+
+
+def _decoded(data: bytes, path: Path, encoding: str | None) -> str:
+    try:
+        return data.decode(encoding or "utf-8-sig")
+    except LookupError:
+        raise DataError(f"there is no encoding '{encoding}'") from None
+    except UnicodeDecodeError:
+        raise DataError(f"is not in {encoding or 'UTF-8'}; give its encoding, such as cp1252") from None
+
+
+def uncovered(hierarchy: Hierarchy, values: Iterable[str]) -> list[str]:
+    """Return the values that are not in a hierarchy, in their order."""
+    return [value for value in dict.fromkeys(values) if value not in hierarchy]
+
+
+def check_covered(hierarchy: Hierarchy, values: Iterable[str] | None) -> Hierarchy:
+    """Return the hierarchy if it has all values; otherwise an error lists those it has not.
+
+    This message shows values, because nobody can add to a file what is not named.
+    """
+    lost = uncovered(hierarchy, values or ())
+    if lost:
+        hints = [did_you_mean(name, hierarchy.names).replace("; did", ", did") for name in lost[:_HINTS]]
+        hints += [""] * (len(lost) - len(hints))
+        listed = "; ".join(f"'{name}'{hint}" for name, hint in zip(lost, hints, strict=True))
+        verb = "is" if len(lost) == 1 else "are"
+        raise DataError(f"{counted(len(lost), 'value')} {verb} not in the hierarchy: {listed}")
+    return hierarchy

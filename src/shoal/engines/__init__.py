@@ -1,1 +1,0 @@
-"""Engines move rows to where they are protected and never change them."""

@@ -1,0 +1,51 @@
+"""The engine for tables in memory: blocks in threads, since the kernels run without the interpreter's lock."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from typing import TypeVar
+
+from shoal.kernels.arrays import Ints
+from shoal.kernels.watch import DONE, STOP, new_watch
+
+T = TypeVar("T")
+Report = Callable[..., None]  # records done, and perhaps a few words
+_TICK = 0.1  # seconds between two looks at the progress
+
+
+def threads_of_each(tasks: int, threads: int | None) -> int:
+    """Return how many threads each of some tasks may use when there are fewer tasks than threads.
+
+    >>> threads_of_each(3, 8)
+    2
+    """
+    return max(1, (threads or os.cpu_count() or 1) // max(tasks, 1))
+
+
+def run_tasks(tasks: Sequence[Callable[[Ints], T]], report: Report | None, threads: int | None) -> list[T]:
+    """Run tasks, at most ``threads`` at a time, and return their results in order.
+
+    Each task gets a watch of its own. ``report`` is told from time to time how many records are done. An
+    interruption or an error in one task stops the others before it is raised.
+    """
+    watches = [new_watch() for _ in tasks]
+    workers = min(len(tasks), threads or os.cpu_count() or 1)
+    with ThreadPoolExecutor(workers, thread_name_prefix="shoal") as pool:
+        futures: list[Future[T]] = [pool.submit(task, watch) for task, watch in zip(tasks, watches, strict=True)]
+        try:
+            waiting = set(futures)
+            while waiting:
+                finished, waiting = wait(waiting, _TICK, FIRST_EXCEPTION)
+                for future in finished:
+                    future.result()
+                if report:
+                    report(int(sum(watch[DONE] for watch in watches)))
+        except BaseException:
+            for watch in watches:
+                watch[STOP] = 1
+            for future in futures:
+                future.cancel()
+            raise
+    return [future.result() for future in futures]

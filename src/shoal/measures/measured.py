@@ -1,0 +1,175 @@
+"""What shoal.measure found: every figure by its name."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import FileError
+from shoal.measures.figures import Figures
+from shoal.tables.files import check_target, written_whole
+
+
+@dataclass(frozen=True)
+class Measures(Figures):
+    """What a release keeps and what it risks; also a mapping of its names to its values.
+
+    ``shoal.MEASURES`` has a sentence for each figure, and docs/measures.md its definition. Losses and risks are in
+    percent. None stands for a measure that does not apply; ``notes`` says why.
+
+    Attributes
+    ----------
+    records : int
+        Rows of the tables.
+    quasi_identifiers, numeric, categorical, semantic, known, confidential : list of str
+        The columns that were measured, those of them with numbers, with categories and with a hierarchy, those that the
+        intruder knows, and the confidential ones.
+    information_loss, sse, sst, numeric_loss, category_loss : float
+        Squared error over total squares, all columns; of the numbers and of the categories alone.
+    semantic_loss, semantic_sse, semantic_sst : float
+        Squared distances of whole records by the meaning of their categories, over those from the centre.
+    pil, pil_parts, il1s
+        Probabilistic information loss, and the five averages that it is made of; IL1s.
+    correlations : dict
+        The correlations of the numbers in both tables, as lists of lists, with the names of their columns.
+    correlation_difference, eigenvalue_difference, kolmogorov_smirnov, wasserstein : float
+        Changes of correlations, eigenvalues and distributions.
+    pmse, pmse_ratio, coefficients_kept : float
+        Propensity score; overlap of confidence intervals of regression coefficients.
+    table_distance, table_hellinger : float
+        Distance of the tables of every two columns of categories, or of the one there is.
+    suppressed_cells : int
+        Cells that are missing in the release only.
+    generalised_cells, root_cells, replaced_cells : int
+        Categories that became a name above theirs, those of them that became the root, and those that became another
+        value.
+    changed_records : float
+        Share of the records that are not as they were.
+    distinct_before, distinct_after, introduced_combinations, lost_combinations, introduced_records : int
+        Combinations of quasi-identifiers before and after; those that are new, those that are gone, and records with
+        new ones.
+    dbrl, probabilistic_linkage : float
+        Records linked to their own, by distance and by agreement.
+    linkage : dict
+        For ``dbrl`` and ``probabilistic_linkage`` the number of ``records`` that were linked and the standard
+        ``error`` of the figure, 0 where that was all of them.
+    interval_disclosure, interval_disclosure_sd, interval_records, interval_records_sd : float
+        Numbers, and whole records, within an interval by rank or by standard deviation.
+    dr, score : float
+        Mean of DBRL and interval disclosure; mean of PIL and DR.
+    global_risk, global_risk_original, expected_reidentifications, highest_risk : float
+        Mean individual risk of the release and of the original; times the records; the largest.
+    records_at_risk : dict
+        Number of records with an individual risk of at least 50, 20, 10, 5 and 1 percent.
+    sample_uniques, sample_uniques_original, special_uniques : int
+        Records alone with their key; those that few columns single out.
+    minimal_uniques : dict
+        Number of minimal sample uniques by how many columns they have.
+    k_anonymity : int
+        Records that share the rarest key.
+    key_sizes : dict
+        Number of keys by how many records share them.
+    l_diversity, alpha, t_closeness : int or float
+        The weakest over the confidential columns.
+    delta_presence : list of float
+        Smallest and largest share of the people with a key that are in the release.
+    by_column : dict
+        Figures of each quasi-identifier.
+    by_confidential : dict
+        l-diversity, alpha and t-closeness of each confidential column.
+    notes : list of str
+        What a user should know about these figures.
+    seconds, version
+        Wall time, and the version of shoal.
+    """
+
+    records: int
+    quasi_identifiers: list[str]
+    numeric: list[str]
+    categorical: list[str]
+    semantic: list[str]
+    known: list[str]
+    confidential: list[str]
+    information_loss: float
+    sse: float
+    sst: float
+    numeric_loss: float | None
+    category_loss: float | None
+    semantic_loss: float | None
+    semantic_sse: float | None
+    semantic_sst: float | None
+    pil: float | None
+    pil_parts: dict[str, float | None]
+    il1s: float | None
+    correlations: dict[str, Any] | None
+    correlation_difference: float | None
+    eigenvalue_difference: float | None
+    kolmogorov_smirnov: float | None
+    wasserstein: float | None
+    pmse: float
+    pmse_ratio: float
+    coefficients_kept: float | None
+    table_distance: float | None
+    table_hellinger: float | None
+    suppressed_cells: int
+    generalised_cells: int | None
+    root_cells: int | None
+    replaced_cells: int | None
+    changed_records: float
+    distinct_before: int
+    distinct_after: int
+    introduced_combinations: int
+    lost_combinations: int
+    introduced_records: int
+    dbrl: float
+    probabilistic_linkage: float
+    linkage: dict[str, dict[str, float]]
+    interval_disclosure: float | None
+    interval_disclosure_sd: float | None
+    interval_records: float | None
+    interval_records_sd: float | None
+    dr: float | None
+    score: float | None
+    global_risk: float
+    global_risk_original: float
+    expected_reidentifications: float
+    highest_risk: float
+    records_at_risk: dict[str, int]
+    sample_uniques: int
+    sample_uniques_original: int
+    special_uniques: int
+    minimal_uniques: dict[str, int]
+    k_anonymity: int
+    key_sizes: dict[str, int]
+    l_diversity: int | None
+    alpha: float | None
+    t_closeness: float | None
+    delta_presence: list[float] | None
+    by_column: dict[str, dict[str, Any]]
+    by_confidential: dict[str, dict[str, float]]
+    notes: list[str]
+    seconds: float
+    version: str
+
+    def __repr__(self) -> str:
+        risk = "" if self.dr is None else f", disclosure risk {self.dr:.4g} %, score {self.score:.4g}"
+        return (
+            f"<Measures of {self.records} records: information loss {self.information_loss:.4g} %, linked "
+            f"{self.dbrl:.4g} %{risk}, k = {self.k_anonymity}>"
+        )
+
+    def write(self, path: str | Path) -> None:
+        """Write the figures to a JSON file."""
+        check_json(Path(path))
+        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+        with written_whole(Path(path)) as part:
+            part(Path(path)).write_text(text + "\n", encoding="utf-8")
+
+
+def check_json(path: Path) -> None:
+    """Refuse a path that the figures cannot be written to."""
+    if path.suffix.lower() != ".json":
+        raise FileError(f"'{path}': figures are written as JSON; give it the ending .json")
+    check_target(path)

@@ -1,0 +1,228 @@
+"""shoal.measure: what a release keeps and what it risks, from the two tables alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import PlanError
+from shoal.kernels.arrays import Ints
+from shoal.kernels.progress import show_progress
+from shoal.kernels.threads import run_tasks
+from shoal.kernels.watch import DONE
+from shoal.measures.comparison import Comparison, compare
+from shoal.measures.evaluation import Figures, measure_tasks, split, table_figures
+from shoal.measures.keys import common_keys
+from shoal.measures.linkage import Linked, linkage_tasks, linked
+from shoal.measures.measured import Measures, check_json
+from shoal.measures.pairs import SemanticPair
+from shoal.measures.probabilistic_linkage import probabilistic_linkage_task
+from shoal.plan.plan import Reading, as_reading
+from shoal.plan.version import shoal_version
+from shoal.tables.files import file_format
+from shoal.tables.reading import read
+from shoal.tables.table import Table
+
+Names = str | Sequence[str] | None
+
+
+def measure(
+    original: Any,
+    released: Any,
+    quasi_identifiers: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
+    *,
+    confidential: Names = None,
+    weight: str | None = None,
+    known: Names = None,
+    blocking: Names = None,
+    population: Any = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    reading: Reading | Mapping[str, Any] | None = None,
+    output: str | Path | None = None,
+    threads: int | None = None,
+    progress: bool | None = None,
+) -> Measures:
+    """Measure what a release keeps of its original, and what it risks. shoal need not have made it.
+
+    Rows are matched by position, columns by name. Columns of numbers and dates are measured as numbers, text and
+    true or false as categories.
+
+    Parameters
+    ----------
+    original, released : pandas, polars or pyarrow tables, or paths
+        The table before and after, with the same rows in the same order.
+    quasi_identifiers : list of str
+        Columns to measure, by which somebody could be found. By default all that both tables have and that have no
+        other role here. Sets of columns are measured together.
+    confidential : list of str
+        Columns for l-diversity, alpha and t-closeness.
+    weight : str
+        Column of sampling weights, for individual and global risk.
+    known : list of str
+        Columns that an intruder knows and links records by; the quasi-identifiers by default.
+    blocking : list of str
+        Columns in which records must agree for the intruder to compare them.
+    population : table or path
+        The people that the release may be about, with the quasi-identifiers, for delta-presence.
+    hierarchies : dict
+        Where the hierarchy of a column of categories comes from, as for :func:`shoal.load_hierarchy`: its loss is then
+        by meaning.
+    reading : dict
+        How text files are read, as for :func:`shoal.protect`; for all the text files given.
+    output : path
+        Where to write the figures as JSON; checked before any work is done.
+    threads : int
+        Measures that run at a time; as many as there are cores by default. The result does not depend on it.
+    progress : bool
+        Show progress on standard error; by default where that is a terminal.
+
+    Returns
+    -------
+    Measures
+        All figures by name, with detail by column.
+
+    Raises
+    ------
+    PlanError, DataError, FileError
+        Something asked for is wrong, the tables do not fit together, or a file cannot be read.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> before = pl.DataFrame({"age": [30, 31, 33, 60, 62, 64], "income": [20, 22, 21, 50, 54, 52]})
+    >>> after = pl.DataFrame({"age": [31, 31, 31, 62, 62, 62], "income": [21, 21, 21, 52, 52, 52]})
+    >>> found = measure(before, after, ["age", "income"])
+    >>> found.k_anonymity, round(found.information_loss, 2), round(found.dbrl, 2)
+    (3, 0.8, 33.33)
+    """
+    started = time.perf_counter()
+    if threads is not None and threads < 1:
+        raise PlanError("threads: must be at least 1")
+    if output is not None:
+        check_json(Path(output))
+    tables, notes = _read_all([original, released, population], as_reading(reading))
+    comparison = compare(
+        tables[0],
+        tables[1],
+        _flat(quasi_identifiers),
+        _flat(confidential) or [],
+        weight,
+        _flat(known) or [],
+        _flat(blocking) or [],
+        tables[2] if population is not None else None,
+        hierarchies,
+    )
+    figures = _evaluate(comparison, threads, progress)
+    numbers, categories = split(comparison.pairs)
+    found = Measures(
+        records=comparison.records,
+        quasi_identifiers=[pair.name for pair in comparison.pairs],
+        numeric=[pair.name for pair in numbers],
+        categorical=[pair.name for pair in categories],
+        semantic=[pair.name for pair in categories if isinstance(pair, SemanticPair)],
+        known=[pair.name for pair in comparison.known],
+        confidential=[pair.name for pair in comparison.confidential],
+        notes=[*notes, *comparison.notes, *figures.pop("notes")],
+        seconds=round(time.perf_counter() - started, 6),
+        version=shoal_version(),
+        **figures,
+    )
+    if output is not None:
+        found.write(output)
+    return found
+
+
+def _read_all(data: Sequence[Any], reading: Reading) -> tuple[list[Table], list[str]]:
+    """Open tables or read them from files; how to read applies to those that are text."""
+    texts = [isinstance(one, str | Path) and file_format(Path(one)) == "text" for one in data]
+    if reading != Reading() and not any(texts):
+        raise PlanError("reading: has no effect, since none of the tables is a text file")
+    tables, notes = [], []
+    for one, text in zip(data, texts, strict=True):
+        if one is not None:
+            source, table = read(one, {"reading": reading} if text else {})
+            tables.append(table)
+            notes += [f"{source.path.name}: {note}" for note in source.notes] if source else []
+    return tables, notes
+
+
+def _flat(names: Any) -> list[str] | None:
+    """Return names as one list; sets of columns are put together."""
+    if names is None:
+        return None
+    if isinstance(names, str):
+        return [names]
+    return [name for part in names for name in ([part] if isinstance(part, str) else part)]
+
+
+def _evaluate(comparison: Comparison, threads: int | None, progress: bool | None) -> Figures:
+    """Run all measures and put their figures together."""
+    records = comparison.records
+    blocks = common_keys(comparison.blocks) if comparison.blocks else None
+    single = measure_tasks(comparison)
+    links = linkage_tasks(comparison.known, blocks)
+    tasks: list[Callable[[Ints], Any]] = [partial(_counted, step, records) for step in single.values()]
+    tasks += [probabilistic_linkage_task(comparison.known, blocks), *links]
+    with show_progress(records * (len(single) + 2), progress, "measuring") as report:
+        results = run_tasks(tasks, report, threads)
+    done = dict(zip(single, results, strict=False))
+    by_agreement, by_distance = linked([results[len(single)]], records), linked(results[len(single) + 1 :], records)
+    return _together(comparison, done, by_distance, by_agreement)
+
+
+def _counted(step: Callable[[], Any], records: int, watch: Ints) -> Any:
+    """Run a step and count its records as done."""
+    result = step()
+    watch[DONE] = records
+    return result
+
+
+def _together(comparison: Comparison, done: Figures, by_distance: Linked, by_agreement: Linked) -> Figures:
+    """Put the results of the tasks together under the names of Measures."""
+    figures: Figures = dict.fromkeys(
+        field.name for field in fields(Measures) if field.type in ("float | None", "int | None")
+    )
+    figures |= {"pil_parts": {}, "correlations": None}
+    figures |= table_figures(comparison, done, by_distance)
+    model = done["propensity"]
+    links = {"dbrl": by_distance, "probabilistic_linkage": by_agreement}
+    return {
+        **figures,
+        "pmse": model["pmse"],
+        "pmse_ratio": model["pmse_ratio"],
+        "probabilistic_linkage": by_agreement.percent,
+        "linkage": {name: {"records": link.records, "error": link.error} for name, link in links.items()},
+        "notes": _notes(comparison, figures, links, model),
+    }
+
+
+def _notes(comparison: Comparison, figures: Figures, links: dict[str, Linked], model: Figures) -> list[str]:
+    """Say which measures do not apply and why, and which are estimates."""
+    numbers, categories = split(comparison.pairs)
+    notes = []
+    if not numbers:
+        notes.append("there are no numbers, so PIL, IL1s, interval disclosure, DR, SCORE and the like do not apply")
+    if not categories:
+        notes.append("there are no categories, so category loss and the distance of tables do not apply")
+    constant = [pair.name for pair in numbers if pair.constant]
+    if constant:
+        notes.append(f"constant in the original, so without a part in the loss: {', '.join(constant)}")
+    if not comparison.confidential:
+        notes.append("no confidential columns were named, so l-diversity, alpha and t-closeness do not apply")
+    if not comparison.population:
+        notes.append("no population was given, so delta-presence does not apply")
+    for name, link in links.items():
+        if link.records < comparison.records:
+            notes.append(
+                f"{name} is from a random sample of {link.records} of the original records, with a standard error of "
+                f"{link.error:.2g} points; all released records were searched"
+            )
+    if model["pmse_records"] < comparison.records:
+        notes.append(f"pMSE is from a random sample of {model['pmse_records']} records of each table")
+    if not model["products"]:
+        notes.append("there are so many columns that the model of pMSE has no products of columns")
+    return notes

@@ -1,0 +1,1 @@
+"""What was asked: the Plan, the roles and kinds of columns, and the settings of categories, hierarchies and rules."""

@@ -1,0 +1,151 @@
+"""Where the hierarchy of a column comes from, as a plan says it: a file, WordNet, or the values themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from shoal.errors import PlanError
+from shoal.plan.settings import Settings
+
+Form = Literal["leaf-to-root", "child-parent", "nested", "owl"]
+
+
+class WordNetSettings(Settings):
+    """Where the values of a column are in WordNet.
+
+    Attributes
+    ----------
+    words : dict or str
+        The word of each value that is not a word itself, ``technician`` or ``cleaner#3`` for its third sense as a
+        noun; or a CSV or YAML file of values and words. The other values are looked up as they are, spaces and
+        hyphens as underscores.
+    parents : dict
+        What to put above a value or word instead of what WordNet has above it, such as ``Taiwan: Asian_country``.
+    version : {"3.0", "3.1"} or None
+        Version of WordNet to look for; whichever is there by default.
+    folder : str or None
+        Folder of nltk's data, where it is not in one of nltk's own places.
+    """
+
+    section: ClassVar[str] = "wordnet."
+
+    words: dict[str, str] | str = Field(default={})
+    parents: dict[str, str] = Field(default={})
+    version: Literal["3.0", "3.1"] | None = None
+    folder: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain(cls, given: Any) -> Any:
+        """``wordnet: true`` asks for it with nothing special about it."""
+        return {} if given is True else given
+
+
+class HierarchySettings(Settings):
+    """Where a hierarchy comes from: one of ``file``, ``wordnet``, ``tree``, ``order``, ``intervals`` and ``flat``.
+
+    Attributes
+    ----------
+    file : str or None
+        A CSV file with leaf-to-root rows or child-parent pairs, a YAML file of nested names, or an OWL file.
+    form : {"leaf-to-root", "child-parent", "nested", "owl"} or None
+        Form of the file; found by its ending and by looking at it where None.
+    delimiter, encoding : str or None
+        Of a CSV file; found by looking at it, and UTF-8.
+    header : bool or None
+        Whether the first line of a CSV file names its columns; found by looking at it where None.
+    several_parents : {"error", "first"}
+        What to do with a name that has more than one parent: refuse, or keep the first.
+    wordnet : WordNetSettings or None
+        Noun hypernyms of WordNet.
+    tree : dict or list or None
+        Nested names, as a YAML file has them.
+    order : tuple of str
+        The values from the lowest to the highest: halves of the order, and halves of these, and so on.
+    intervals : tuple of float
+        Widths of intervals around numbers, each a multiple of the one before.
+    flat : bool
+        One root above all values.
+    distance : {"wu-palmer", "path", "information-content"}
+        How far apart the names are.
+
+    Examples
+    --------
+    >>> HierarchySettings(file="country.csv").distance
+    'wu-palmer'
+    >>> HierarchySettings(file="country.csv", flat=True)
+    Traceback (most recent call last):
+    shoal.errors.PlanError: a hierarchy comes from one source, not from file and flat
+    """
+
+    section: ClassVar[str] = "hierarchy."
+
+    file: str | None = None
+    form: Form | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+    several_parents: Literal["error", "first"] = "error"
+    wordnet: WordNetSettings | None = None
+    tree: Any = None
+    order: tuple[str, ...] = ()
+    intervals: tuple[float, ...] = ()
+    flat: bool = False
+    distance: Literal["wu-palmer", "path", "information-content"] = "wu-palmer"
+
+    @field_validator("file", mode="before")
+    @classmethod
+    def _path(cls, value: object) -> object:
+        return str(value) if isinstance(value, Path) else value
+
+    @field_validator("order", mode="before")
+    @classmethod
+    def _texts(cls, value: object) -> object:
+        return [str(item) for item in value] if isinstance(value, list | tuple) else value
+
+    @model_validator(mode="after")
+    def _one_source(self) -> HierarchySettings:
+        mistakes = []
+        sources = [name for name in ("file", "wordnet", "tree", "order", "intervals", "flat") if getattr(self, name)]
+        if len(sources) != 1:
+            mistakes.append(
+                f"a hierarchy comes from one source, not from {' and '.join(sources)}"
+                if sources
+                else "a hierarchy needs a source: file, wordnet, tree, order, intervals or flat"
+            )
+        of_file = [name for name in ("form", "delimiter", "encoding", "header") if getattr(self, name) is not None]
+        if of_file and not self.file:
+            mistakes.append(f"{', '.join(of_file)}: has no effect without a file")
+        in_text = [name for name in ("delimiter", "header") if getattr(self, name) is not None]
+        if in_text and self.form in ("nested", "owl"):
+            mistakes.append(f"{', '.join(in_text)}: has no effect on the form '{self.form}'")
+        if self.several_parents == "first" and not self.file:
+            mistakes.append("several_parents: has no effect without a file")
+        if len(set(self.order)) < len(self.order):
+            mistakes.append("order: names a value more than once")
+        if any(width <= 0 for width in self.intervals):
+            mistakes.append("intervals: widths must be above 0")
+        elif any(wide <= w or wide % w for w, wide in zip(self.intervals, self.intervals[1:], strict=False)):
+            mistakes.append("intervals: each width must be a multiple of the one before, and larger")
+        if mistakes:
+            raise PlanError(mistakes)
+        return self
+
+
+def as_hierarchy_settings(source: object) -> HierarchySettings:
+    """Return where a hierarchy comes from: a path, or settings by name.
+
+    >>> as_hierarchy_settings("country.csv").file
+    'country.csv'
+    """
+    if isinstance(source, HierarchySettings):
+        return source
+    if isinstance(source, str | Path):
+        return HierarchySettings(file=str(source))
+    if isinstance(source, Mapping) and all(isinstance(name, str) for name in source):
+        return HierarchySettings(**source)
+    raise PlanError("a hierarchy is the path of a file, or settings by name such as {'flat': True}")

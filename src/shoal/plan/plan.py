@@ -1,0 +1,307 @@
+"""The Plan: everything that was asked for, as one value that goes to YAML and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import yaml
+from pydantic import Field, field_validator, model_validator
+
+from shoal.errors import PlanError, did_you_mean
+from shoal.plan.categories import CategorySettings, category_mistakes
+from shoal.plan.loading import load_settings, plan_settings
+from shoal.plan.roles import Role
+from shoal.plan.rules import rules_or_file
+from shoal.plan.settings import Settings
+
+EVERY_COLUMN = "*"  # key of `aggregators` that stands for all columns without an entry of their own
+
+
+class Reading(Settings):
+    """How to read a text file, where looking at it is not enough.
+
+    Attributes
+    ----------
+    delimiter, encoding : str or None
+        Found by looking at the file where None.
+    missing : tuple of str
+        Texts that mark a missing value, beside an empty cell.
+    header : bool
+        Whether the first line has the names of the columns.
+    """
+
+    section: ClassVar[str] = "reading."
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    missing: tuple[str, ...] = ()
+    header: bool = True
+
+
+class Blocking(Settings):
+    """How to cut a large table into blocks that are partitioned one by one.
+
+    Attributes
+    ----------
+    method : {"2d-tree", "spread-tree", "univariate", "equal-counts"}
+        How blocks are cut.
+    size : int or "auto"
+        Most records of a block; "auto" chooses from the number of columns.
+    columns : tuple of str
+        Blocking columns, of the quasi-identifiers; all of a set where none is named. ``univariate`` and
+        ``equal-counts`` take one, the first of the set where none is named.
+    repair : bool
+        Let records near a face join a group across it.
+    """
+
+    section: ClassVar[str] = "blocking."
+
+    method: Literal["2d-tree", "spread-tree", "univariate", "equal-counts"]
+    size: int | Literal["auto"] = "auto"
+    columns: tuple[str, ...] = ()
+    repair: bool = False
+
+    @field_validator("size", mode="before")
+    @classmethod
+    def _number_or_auto(cls, value: object) -> object:
+        if value != "auto" and (not isinstance(value, int) or isinstance(value, bool)):
+            raise PlanError("blocking.size: must be a whole number or auto")
+        return value
+
+
+def as_reading(value: object) -> Reading:
+    """Return how to read a text file, from a Reading, its settings, or None."""
+    if isinstance(value, Reading):
+        return value
+    if value is not None and not isinstance(value, Mapping):
+        raise PlanError("reading: give delimiter, encoding, missing or header by name, such as {'encoding': 'latin-1'}")
+    return Reading(**(value or {}))
+
+
+class Plan(CategorySettings):
+    """Everything asked for: k, the roles of the columns, the method and its options.
+
+    Attributes
+    ----------
+    k : int
+        Smallest group, at least 2.
+    quasi_identifiers : tuple of tuples of str
+        Columns to microaggregate; each inner tuple is a set that is microaggregated by itself.
+    identifiers, confidential : tuple of str
+        Columns that are removed, and columns that are kept as they are.
+    weight : str or None
+        Column of sampling weights.
+    strata : tuple of str
+        Columns whose combinations are never mixed.
+    small_strata : {"error", "merge"}
+        What to do with a stratum of fewer than k records: refuse, or merge it with the nearest one.
+    method, options
+        Name of the partition method, and its own options; without a name the one that suits the table, ``optimal``.
+    refine : bool
+        Whether the groups of the method are improved afterwards.
+    aggregators : dict
+        Aggregator of each quasi-identifier; ``"*"`` stands for all others. The mean where nothing is said.
+    scaling : {"z-score", "range", "robust", "none"} or None
+        How columns of numbers are made comparable for distances. Where nothing is said, by the range in methods that
+        take categories too, and by z-scores in all others.
+    hierarchies, orders, nominal, column_weights, combinations
+        What is said about categories, see :class:`shoal.plan.categories.CategorySettings`.
+    blocking : Blocking or None
+        How to cut a large table into blocks; None partitions all records together.
+    reading : Reading
+        How to read a text file.
+    rules, rules_file
+        Edit rules that the release keeps: expressions, and the name of a file of expressions or Schematron. Given as
+        ``rules`` either way.
+    broken_rules : {"refuse", "keep-where-held"}
+        What to do where the table breaks a rule already: refuse, or keep it in the records in which it holds.
+    seed : int
+        For methods that draw random numbers; recorded in any case.
+
+    Examples
+    --------
+    >>> plan = Plan(k=5, quasi_identifiers=["age", "income"])
+    >>> plan.quasi_identifiers
+    (('age', 'income'),)
+    >>> Plan.from_yaml(plan.to_yaml()) == plan
+    True
+    """
+
+    k: int = Field(ge=2)
+    quasi_identifiers: tuple[tuple[str, ...], ...]
+    identifiers: tuple[str, ...] = ()
+    confidential: tuple[str, ...] = ()
+    weight: str | None = None
+    strata: tuple[str, ...] = ()
+    small_strata: Literal["error", "merge"] = "error"
+    method: str | None = None
+    options: dict[str, bool | int | float | str | None] = Field(default={})
+    refine: bool = False
+    aggregators: dict[str, str] = Field(default={})
+    scaling: Literal["z-score", "range", "robust", "none"] | None = None
+    blocking: Blocking | None = None
+    reading: Reading = Reading()
+    rules: tuple[str, ...] = ()
+    rules_file: str | None = None
+    broken_rules: Literal["refuse", "keep-where-held"] = "refuse"
+    seed: int = Field(default=0, ge=0)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rules_or_file(cls, settings: Any) -> Any:
+        return rules_or_file(settings)
+
+    @field_validator("quasi_identifiers", mode="before")
+    @classmethod
+    def _as_sets(cls, value: object) -> object:
+        """Take a flat list of names as one set."""
+        if isinstance(value, str):
+            return ((value,),)
+        if isinstance(value, list | tuple) and value and all(isinstance(name, str) for name in value):
+            return (tuple(value),)
+        return value
+
+    @field_validator("identifiers", "confidential", "strata", mode="before")
+    @classmethod
+    def _as_names(cls, value: object) -> object:
+        return (value,) if isinstance(value, str) else value
+
+    @field_validator("blocking", mode="before")
+    @classmethod
+    def _by_method(cls, value: object) -> object:
+        return {"method": value} if isinstance(value, str) else value
+
+    @field_validator("aggregators", mode="before")
+    @classmethod
+    def _for_every_column(cls, value: object) -> object:
+        return {EVERY_COLUMN: value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Plan:
+        mistakes = role_mistakes(self.roles_named())
+        if not self.quasi_identifiers or not all(self.quasi_identifiers):
+            mistakes.append("quasi_identifiers: name at least one column in each set")
+        mistakes += _blocking_mistakes(self) + category_mistakes(
+            self.model_dump(), {name for part in self.quasi_identifiers for name in part}
+        )
+        if self.small_strata == "merge" and not self.strata:
+            mistakes.append("small_strata: has no effect without strata")
+        if self.broken_rules != "refuse" and not self.rules and not self.rules_file:
+            mistakes.append("broken_rules: has no effect without rules")
+        if mistakes:
+            raise PlanError(mistakes)
+        return self
+
+    def roles_named(self) -> list[tuple[str, Role]]:
+        """Return every mention of a column with its role, in order; a column mentioned twice comes twice."""
+        return mentions(self.model_dump())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was asked for as plain lists, numbers and texts, without what is left at its default."""
+        plain: dict[str, Any] = self.model_dump(mode="json", exclude_defaults=True)
+        if len(self.quasi_identifiers) == 1:
+            plain["quasi_identifiers"] = list(self.quasi_identifiers[0])
+        plain.setdefault("seed", self.seed)
+        return plain
+
+    def to_yaml(self) -> str:
+        """Return the plan as YAML."""
+        return yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True)
+
+    @classmethod
+    def from_yaml(cls, text: str) -> Plan:
+        """Read a plan from YAML."""
+        return cls(**plan_settings(text))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Plan:
+        """Read a plan from a YAML file."""
+        return cls(**load_settings(path))
+
+
+_ROLE_FIELDS = {
+    "quasi_identifiers": Role.QUASI_IDENTIFIER,
+    "identifiers": Role.IDENTIFIER,
+    "confidential": Role.CONFIDENTIAL,
+    "weight": Role.WEIGHT,
+    "strata": Role.STRATUM,
+}
+
+
+def mentions(settings: Mapping[str, Any]) -> list[tuple[str, Role]]:
+    """Return (column, role) for each column named in settings, well-formed or not."""
+    return [(name, role) for field, role in _ROLE_FIELDS.items() for name in _texts(settings.get(field))]
+
+
+def _texts(value: object) -> list[str]:
+    """Return the texts in a text or in lists of lists of texts; anything else is left to the plan to report."""
+    if isinstance(value, str):
+        return [value]
+    return [text for part in value for text in _texts(part)] if isinstance(value, list | tuple) else []
+
+
+def _blocking_mistakes(plan: Plan) -> list[str]:
+    """Say what is wrong with the blocking of a plan."""
+    cut = plan.blocking
+    if cut is None:
+        return []
+    mistakes = []
+    if cut.size != "auto" and cut.size < 2 * plan.k:
+        mistakes.append(f"blocking.size: must be at least 2 k = {2 * plan.k}, not {cut.size}")
+    if cut.method in ("univariate", "equal-counts") and len(cut.columns) > 1:
+        mistakes.append(f"blocking.columns: '{cut.method}' takes one column, not {len(cut.columns)}")
+    members = [set(part) for part in plan.quasi_identifiers]
+    for name in cut.columns:
+        if not any(name in part for part in members):
+            mistakes.append(
+                f"blocking.columns: '{name}' is not a quasi-identifier{did_you_mean(name, set().union(*members))}"
+            )
+    if cut.columns and not mistakes and any(not part & set(cut.columns) for part in members):
+        mistakes.append("blocking.columns: every set of quasi-identifiers needs one of its own columns among them")
+    return mistakes
+
+
+def role_mistakes(mentions: list[tuple[str, Role]]) -> list[str]:
+    """Say which columns are named in more than one role, or twice in one."""
+    roles: dict[str, list[Role]] = {}
+    for name, role in mentions:
+        roles.setdefault(name, []).append(role)
+    mistakes = []
+    for name, given in roles.items():
+        distinct = list(dict.fromkeys(given))
+        if len(distinct) > 1:
+            mistakes.append(f"column '{name}' has {len(distinct)} roles: {', '.join(distinct)}; give it one")
+        elif len(given) > 1:
+            mistakes.append(f"column '{name}' is named {len(given)} times as {distinct[0]}; name it once")
+    return mistakes
+
+
+def column_mistakes(settings: Mapping[str, Any], columns: list[str]) -> list[str]:
+    """Say which columns in settings, well-formed or not, are not in the table, with the nearest name that is."""
+    named = [name for name, _ in mentions(settings)]
+    for setting in ("aggregators", "hierarchies", "orders", "column_weights"):
+        by_column = settings.get(setting)
+        if isinstance(by_column, Mapping):
+            named += [name for name in by_column if isinstance(name, str) and name != EVERY_COLUMN]
+    named += _texts(settings.get("nominal"))
+    known = set(columns)
+    return [
+        f"column '{name}' is not in the table{did_you_mean(name, columns)}"
+        for name in dict.fromkeys(named)
+        if name not in known
+    ]
+
+
+def merge_settings(plan: Plan | str | Path | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a plan, overridden by those that were given."""
+    settings: dict[str, Any] = {}
+    if isinstance(plan, Plan):
+        settings = plan.model_dump(exclude_defaults=True)
+    elif plan is not None:
+        settings = load_settings(plan)
+    if given.get("rules") is not None:
+        settings.pop("rules_file", None)
+    settings.update({name: value for name, value in given.items() if value is not None})
+    return settings

@@ -1,0 +1,13 @@
+"""The version of shoal, which plans, manifests and reports are signed with."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+
+
+def shoal_version() -> str:
+    """Return the version of shoal that is installed."""
+    try:
+        return version("shoal")
+    except PackageNotFoundError:
+        return "0+source"

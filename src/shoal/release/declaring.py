@@ -1,0 +1,270 @@
+"""Settings and a table to a Plan that fits it: all mistakes are found before any work is done, and told at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ParamSpec, TypeVar
+
+from shoal.columns.categories import AnyColumn
+from shoal.columns.numbers import Column
+from shoal.columns.scaling import Scale, ScalingName, fit_scale
+from shoal.errors import DataError, FileError, PlanError, counted, did_you_mean
+from shoal.kernels.arrays import Floats
+from shoal.partition import Method, find_method
+from shoal.plan.plan import EVERY_COLUMN, Plan, column_mistakes, mentions, role_mistakes
+from shoal.plan.roles import MEASURABLE, Kind, Role
+from shoal.plan.rules import rules_or_file
+from shoal.release.quasi_identifiers import (
+    EVERY_AGGREGATOR,
+    aggregator_mistakes,
+    aggregator_of,
+    check_aggregator,
+    column_of,
+    kind_of,
+    method_mistakes,
+    unsupported,
+)
+from shoal.rules.sources import as_rules, missing_columns
+from shoal.tables.identifying import why_identifier
+from shoal.tables.table import Table
+from shoal.tables.weights import sampling_weights
+
+DEFAULT_METHOD = "optimal"  # where the plan names none
+CATEGORY_METHOD = "semantic-optimal"  # the same where there are categories
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A plan that fits its table.
+
+    Attributes
+    ----------
+    plan : Plan
+        What was asked for, with every column named.
+    method, options
+        The method and its options, with the defaults filled in.
+    sets : list of lists of Column or Category
+        The quasi-identifiers, in the sets that are microaggregated together.
+    kinds : dict
+        Kind of each of them.
+    aggregators : dict
+        Aggregator of each of them.
+    scaling : str
+        How numbers are made comparable.
+    scale_of : dict
+        How each column of numbers is scaled, over the whole table.
+    weights : float64 (n,) or None
+        Sampling weights.
+    doubtful : list of str
+        Quasi-identifiers that nobody named and that look like direct identifiers.
+    """
+
+    plan: Plan
+    method: Method
+    options: dict[str, Any]
+    sets: list[list[AnyColumn]]
+    kinds: dict[str, Kind]
+    aggregators: dict[str, str]
+    scaling: ScalingName
+    scale_of: dict[str, Scale]
+    weights: Floats | None
+    doubtful: list[str]
+
+
+def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False) -> Declared:
+    """Check settings against a table and return what they come to.
+
+    With ``all_numeric`` every column of numbers or dates that has no other role is a quasi-identifier.
+    """
+    settings = dict(settings)
+    if all_numeric:
+        settings["quasi_identifiers"] = _all_numeric(settings, table)
+    known = set(table.names)
+    named = mentions(settings)
+    mistakes = column_mistakes(settings, table.names)
+    plan = None
+    try:
+        plan = Plan(**settings)
+    except PlanError as error:
+        mistakes += [m for m in (*error.mistakes, *role_mistakes(named)) if m not in mistakes]
+    asked = list(dict.fromkeys(name for name, role in named if role is Role.QUASI_IDENTIFIER and name in known))
+    kinds = {name: kind_of(table, name, plan) for name in asked} if plan else {}
+    method, options, wrong = _method(settings, kinds)
+    mistakes += wrong + _aggregator_mistakes(settings)
+    mistakes += _rule_mistakes(settings, table)
+    mistakes += _undeclared_identifiers(table, {name for name, _ in named})
+
+    reasons: list[str] = []
+    if plan and len(table) < plan.k:
+        hint = "choose a smaller k" if len(table) >= 2 else "there is nothing to protect"
+        reasons.append(f"the table has {counted(len(table), 'record')}, fewer than k = {plan.k}; {hint}")
+    found = _Quasi()
+    if plan and method:
+        found = _quasi_identifiers(table, asked, plan, method, kinds)
+        mistakes += found.mistakes
+        reasons += found.reasons
+    columns = found.columns
+    weights = None
+    for name in {name for name, role in named if role is Role.WEIGHT} & known:
+        weights = _attempt(reasons, sampling_weights, table, name)
+    holes = [name for name, column in columns.items() if not column.observed.all()]
+    for setting, given in (
+        ("blocking.repair", plan and plan.blocking and plan.blocking.repair),
+        ("refine", plan and plan.refine),
+    ):
+        if given and holes:
+            reasons.append(f"{setting} needs complete columns, and values are missing in: {', '.join(holes)}")
+    if mistakes or plan is None or method is None:
+        raise PlanError(list(dict.fromkeys(mistakes + reasons)))
+    if reasons:
+        raise DataError(reasons)
+    widest = max(map(len, plan.quasi_identifiers))
+    useless = method.without_effect(plan.options, widest) + (method.refine_mistakes(widest) if plan.refine else [])
+    if plan.column_weights and not method.mixed:
+        useless.append(f"column_weights: has no effect with method '{method.name}'; leave it out")
+    if plan.scaling and not found.scale_of:
+        useless.append("scaling: has no effect without a column of numbers or dates")
+    if useless:
+        raise PlanError(useless)
+    plan = plan.model_copy(update={"method": method.name, "options": {name: options[name] for name in plan.options}})
+    parts = (
+        [(name,) for part in plan.quasi_identifiers for name in part] if method.by_column else plan.quasi_identifiers
+    )
+    sets = [[columns[name] for name in part] for part in parts]
+    doubtful = [c.name for part in sets for c in part if all_numeric and why_identifier(table.profile(c.name))]
+    return Declared(
+        plan,
+        method,
+        options,
+        sets,
+        kinds,
+        found.aggregators,
+        found.scaling,
+        found.scale_of,
+        weights,
+        doubtful,
+    )
+
+
+@dataclass
+class _Quasi:
+    """The quasi-identifiers as columns, how they are scaled and aggregated, and what is wrong with them."""
+
+    columns: dict[str, AnyColumn] = field(default_factory=dict)
+    aggregators: dict[str, str] = field(default_factory=dict)
+    scaling: ScalingName = "z-score"
+    scale_of: dict[str, Scale] = field(default_factory=dict)
+    mistakes: list[str] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+
+
+def _quasi_identifiers(table: Table, names: list[str], plan: Plan, method: Method, kinds: Mapping[str, Kind]) -> _Quasi:
+    """Read the quasi-identifiers as what they are."""
+    found = _Quasi(scaling=plan.scaling or ("range" if method.mixed else "z-score"))
+    found.reasons = method_mistakes(table, names, plan, method)
+    found.mistakes = unsupported(plan, kinds)
+    if not found.reasons:
+        found.mistakes += aggregator_mistakes(plan, kinds)
+    found.aggregators = {name: aggregator_of(plan, method, kinds[name], name) for name in names}
+    for name in names:
+        if kinds[name] not in (*method.kinds, Kind.OTHER):
+            continue
+        column = _attempt(found.reasons, column_of, table, name, plan)
+        if column is None:
+            continue
+        found.columns[name] = column
+        _attempt(found.reasons, check_aggregator, table, column, found.aggregators[name])
+        if isinstance(column, Column):
+            scale = _attempt(found.reasons, fit_scale, column, found.scaling)
+            if scale is not None:
+                found.scale_of[name] = scale
+    return found
+
+
+def _attempt(reasons: list[str], step: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
+    """Call a step; where the data do not allow it, note the reasons and go on."""
+    try:
+        return step(*args, **kwargs)
+    except DataError as error:
+        reasons += error.mistakes
+        return None
+
+
+def _all_numeric(settings: Mapping[str, Any], table: Table) -> list[str]:
+    """Return the columns of numbers and dates that have no other role."""
+    if settings.get("quasi_identifiers"):
+        raise PlanError("name the quasi-identifiers or ask for all numeric columns, not both")
+    named = {name for name, _ in mentions(settings)}
+    found = [name for name in table.names if name not in named and table.kind(name) in MEASURABLE]
+    if not found:
+        raise DataError("there is no column of numbers or dates without another role")
+    return found
+
+
+def _method(settings: Mapping[str, Any], kinds: Mapping[str, Kind]) -> tuple[Method | None, dict[str, Any], list[str]]:
+    """Look the method up and check its options; where none is named, take the best for these kinds of columns."""
+    usual = DEFAULT_METHOD if all(kind in (*MEASURABLE, Kind.OTHER) for kind in kinds.values()) else CATEGORY_METHOD
+    name = str(settings.get("method") or usual)
+    options = settings.get("options") or {}
+    method = None
+    try:
+        method = find_method(name)
+        return method, method.parse_options(options if isinstance(options, Mapping) else {}), []
+    except PlanError as error:
+        return method, {}, error.mistakes
+
+
+def _aggregator_mistakes(settings: Mapping[str, Any]) -> list[str]:
+    """Say which aggregators do not exist, need a weight that is not there, or belong to no quasi-identifier."""
+    given = settings.get("aggregators") or {}
+    if isinstance(given, str):
+        given = {EVERY_COLUMN: given}
+    if not isinstance(given, Mapping):
+        return []
+    names = {name for name, role in mentions(settings) if role is Role.QUASI_IDENTIFIER}
+    mistakes = []
+    for column, aggregator in given.items():
+        if isinstance(aggregator, str) and aggregator not in EVERY_AGGREGATOR:
+            hint = did_you_mean(aggregator, EVERY_AGGREGATOR)
+            mistakes.append(f"there is no aggregator '{aggregator}'{hint} (there are {', '.join(EVERY_AGGREGATOR)})")
+        elif aggregator in ("weighted-mean", "weighted-plurality") and not settings.get("weight"):
+            mistakes.append(f"aggregator '{aggregator}' needs a column of weights; name it as weight")
+        if column == EVERY_COLUMN and names and names <= set(given):
+            mistakes.append("aggregators: '*' has no effect, since every quasi-identifier has its own")
+        elif column != EVERY_COLUMN and column not in names:
+            mistakes.append(f"aggregators: column '{column}' is not a quasi-identifier, so it is not aggregated")
+    return list(dict.fromkeys(mistakes))
+
+
+def _rule_mistakes(settings: Mapping[str, Any], table: Table) -> list[str]:
+    """Say what is wrong with rules, as far as that can be told without the values of the table."""
+    try:
+        asked = rules_or_file(settings)
+        rules = as_rules(asked.get("rules") or (), asked.get("rules_file"))
+    except PlanError as error:
+        return error.mistakes
+    except (FileError, TypeError, AttributeError):  # told where rules are read, and by the plan
+        return []
+    removed = [name for name, role in mentions(settings) if role is Role.IDENTIFIER]
+    return missing_columns(rules, table.names, removed)
+
+
+def _undeclared_identifiers(table: Table, named: set[str]) -> list[str]:
+    """Return one mistake that lists all columns without a role that look like direct identifiers."""
+    suspects = {}
+    for name in table.names:
+        if name not in named:
+            reason = why_identifier(table.profile(name))
+            if reason:
+                suspects[name] = reason
+    if not suspects:
+        return []
+    listed = ", ".join(f"'{name}' ({reason})" for name, reason in suspects.items())
+    return [
+        f"these columns look like direct identifiers and have no role: {listed}; name them as "
+        "identifiers to remove them, or as confidential to keep them (--drop or --keep on the command line)"
+    ]

@@ -1,0 +1,58 @@
+"""Check that a result keeps its promises. A failure is a bug in shoal: nothing is released."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from shoal.columns.categories import AnyColumn
+from shoal.errors import BrokenPromise
+from shoal.kernels.arrays import Flags, Ints, Numbers
+
+
+def check_groups(groups: Ints, k: int, records: int) -> None:
+    """Every record is in exactly one group, and every group has at least k."""
+    if groups.shape != (records,) or (records and groups.min() < 0):
+        raise BrokenPromise("a record has no group")
+    sizes = np.bincount(groups)
+    if sizes.min() < k:
+        raise BrokenPromise(f"{int((sizes < k).sum())} groups have fewer than k = {k} records")
+
+
+def check_strata_kept(groups: Ints, codes: Ints) -> None:
+    """No group has records of two strata."""
+    stratum = np.full(int(groups.max()) + 1, -1)
+    stratum[groups] = codes
+    if (stratum[groups] != codes).any():
+        raise BrokenPromise("a group mixes strata")
+
+
+def check_released(column: AnyColumn, values: Numbers, observed: Flags, groups: Ints, k: int) -> None:
+    """Released values are the same for a whole group, stand for at least k, and nothing missing was invented."""
+    if (observed & ~column.observed).any():
+        raise BrokenPromise(f"column '{column.name}': a missing value was invented")
+    representative = np.zeros(int(groups.max()) + 1, values.dtype)
+    representative[groups[observed]] = values[observed]
+    if not np.array_equal(representative[groups[observed]], values[observed]):
+        raise BrokenPromise(f"column '{column.name}': a group has more than one value")
+    counts = np.bincount(groups[observed], minlength=1)
+    if ((counts > 0) & (counts < k)).any():
+        raise BrokenPromise(f"column '{column.name}': a released value stands for fewer than k = {k} records")
+    if (~np.isfinite(values[observed])).any():
+        raise BrokenPromise(f"column '{column.name}': a released value is not finite")
+
+
+def check_table(
+    before: Sequence[tuple[str, str]],
+    after: Sequence[tuple[str, str]],
+    dropped: set[str],
+    records: tuple[int, int],
+) -> None:
+    """Rows, names, order and types of the columns are what went in, without the dropped columns."""
+    if records[0] != records[1]:
+        raise BrokenPromise(f"{records[0]} records went in and {records[1]} came out")
+    expected = [(name, kind) for name, kind in before if name not in dropped]
+    if expected != list(after):
+        changed = sorted({name for name, _ in set(expected) ^ set(after)})
+        raise BrokenPromise(f"names or types of columns changed: {', '.join(changed)}")

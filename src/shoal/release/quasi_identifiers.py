@@ -1,0 +1,177 @@
+"""Quasi-identifiers to columns of the kind that they are: numbers, or categories with what is known about them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shoal.aggregate.categories import CATEGORY_AGGREGATORS
+from shoal.aggregate.numbers import AGGREGATORS, aggregator_mistake
+from shoal.columns.categories import AnyColumn, Category, Factor, nominal, ordinal, semantic
+from shoal.columns.hierarchy import load_hierarchy
+from shoal.columns.numbers import Column
+from shoal.errors import DataError
+from shoal.partition import METHODS, Method
+from shoal.plan.plan import EVERY_COLUMN, Plan, mentions
+from shoal.plan.roles import MEASURABLE, Kind, Role
+from shoal.tables.table import Table, is_number
+
+EVERY_AGGREGATOR = tuple(dict.fromkeys([*AGGREGATORS, *(a for of in CATEGORY_AGGREGATORS.values() for a in of)]))
+_DATE = re.compile(r"\s*\d{1,4}([./-])\d{1,2}\1\d{1,4}\b")
+_NAMED = 3  # methods that a message names
+
+
+def kind_of(table: Table, name: str, plan: Plan) -> Kind:
+    """Return the kind of a quasi-identifier: what the plan says, or what its type tells."""
+    if name in plan.hierarchies:
+        return Kind.SEMANTIC
+    if name in plan.orders:
+        return Kind.ORDINAL
+    if name in plan.nominal:
+        return Kind.NOMINAL
+    kind = table.kind(name)
+    return Kind.NOMINAL if kind is Kind.BOOLEAN else kind
+
+
+def has_categories(table: Table, settings: Mapping[str, Any]) -> bool:
+    """Whether settings, well-formed or not, name a quasi-identifier that is neither numbers nor dates."""
+    said = {*(settings.get("hierarchies") or ()), *(settings.get("orders") or ()), *(settings.get("nominal") or ())}
+    names = {name for name, role in mentions(settings) if role is Role.QUASI_IDENTIFIER} & set(table.names)
+    return any(name in said or table.kind(name) in (Kind.NOMINAL, Kind.BOOLEAN) for name in names)
+
+
+def column_of(table: Table, name: str, plan: Plan) -> AnyColumn:
+    """Return a quasi-identifier as numbers or as categories; raises DataError where it is neither."""
+    kind = kind_of(table, name, plan)
+    if kind in MEASURABLE or kind is Kind.OTHER:
+        return table.column(name)
+    factor = table.factor(name)
+    if kind is Kind.SEMANTIC:
+        settings = plan.hierarchies[name]
+        try:
+            hierarchy = load_hierarchy(settings, factor.labels)
+        except DataError as error:
+            raise DataError([f"column '{name}': {mistake}" for mistake in error.mistakes]) from None
+        column = semantic(name, factor, hierarchy, settings.distance)
+        table.check_holds(column, len(factor.labels))
+        return column
+    if kind is Kind.ORDINAL:
+        column = ordinal(name, factor, plan.orders[name])
+        table.check_holds(column, len(factor.labels))
+        return column
+    if name not in plan.nominal and _mostly_numbers(factor):
+        raise DataError(f"{table.why_not_numeric(name)}; or name it as nominal, if its values are names")
+    if name not in plan.nominal and _mostly_dates(factor):
+        raise DataError(
+            f"column '{name}' holds dates as text; write them as 2020-12-31, so that days are not taken for months, "
+            "or name it as nominal, if its values are names"
+        )
+    return nominal(name, factor)
+
+
+def _mostly_dates(factor: Factor) -> bool:
+    """Whether most of the values of a column of text look like dates, so that it was hardly meant as categories."""
+    texts = [label for label in factor.labels if isinstance(label, str)]
+    return len(texts) > 0 and 2 * sum(_DATE.match(text) is not None for text in texts) > len(texts)
+
+
+def _mostly_numbers(factor: Factor) -> bool:
+    """Whether most of the values of a column of text are numbers, so that it was hardly meant as categories."""
+    texts = [label for label in factor.labels if isinstance(label, str)]
+    return len(texts) > 0 and 2 * sum(map(is_number, texts)) > len(texts)
+
+
+def method_mistakes(table: Table, names: Sequence[str], plan: Plan, method: Method) -> list[str]:
+    """Say which columns are of a kind that a method does not take, and name methods that do."""
+    mistakes = []
+    for name in names:
+        kind = kind_of(table, name, plan)
+        if kind in method.kinds or kind is Kind.OTHER:
+            continue
+        others = [other.name for other in METHODS.values() if kind in other.kinds]
+        several = f"{', '.join(others[:_NAMED])} and {len(others) - _NAMED} more do"
+        said = str(kind)
+        if kind is Kind.NOMINAL and name not in plan.nominal:
+            said = "true or false" if table.kind(name) is Kind.BOOLEAN else "text"
+            if said == "text" and _mostly_numbers(table.factor(name)):
+                mistakes.append(table.why_not_numeric(name))
+                continue
+        mistakes.append(
+            f"column '{name}' is {said}, which method '{method.name}' does not take; {several}, or give the column "
+            "another role"
+        )
+    return mistakes
+
+
+def aggregator_of(plan: Plan, method: Method, kind: Kind, name: str) -> str:
+    """Return the aggregator of a column: its own, that of all columns where it suits the kind, or the usual one."""
+    usual = {Kind.ORDINAL: "median", Kind.NOMINAL: "mode", Kind.SEMANTIC: method.category_aggregator}.get(kind, "mean")
+    general = plan.aggregators.get(EVERY_COLUMN, usual)
+    return plan.aggregators.get(name, general if general in suitable(kind) else usual)
+
+
+def suitable(kind: Kind) -> tuple[str, ...]:
+    """Return the aggregators of a kind of column."""
+    return CATEGORY_AGGREGATORS.get(kind, tuple(AGGREGATORS))
+
+
+def aggregator_mistakes(plan: Plan, kinds: Mapping[str, Kind]) -> list[str]:
+    """Say which aggregators do not suit the kind of their column, or any column."""
+    mistakes = []
+    for name, aggregator in plan.aggregators.items():
+        if aggregator not in EVERY_AGGREGATOR:
+            continue
+        if name == EVERY_COLUMN:
+            if kinds and not any(aggregator in suitable(kind) for kind in kinds.values()):
+                mistakes.append(f"aggregator '{aggregator}' suits none of the columns; {_those(kinds)}")
+        elif name in kinds and aggregator not in suitable(kinds[name]):
+            mistakes.append(f"aggregator '{aggregator}' does not suit column '{name}'; {_those({name: kinds[name]})}")
+        elif name in kinds and plan.combinations == "observed" and kinds[name] not in MEASURABLE:
+            mistakes.append(f"aggregators: that of '{name}' has no effect where combinations must be observed")
+    categories = [kind for kind in kinds.values() if kind not in MEASURABLE]
+    if plan.combinations == "observed" and len(categories) < 2:
+        mistakes.append("combinations: has no effect with fewer than two columns of categories")
+    return mistakes
+
+
+def _those(kinds: Mapping[str, Kind]) -> str:
+    """Say which aggregators there are for some kinds."""
+    return "; ".join(
+        f"for {kind} columns there are {', '.join(suitable(kind))}" for kind in dict.fromkeys(kinds.values())
+    )
+
+
+def check_aggregator(table: Table, column: AnyColumn, aggregator: str) -> None:
+    """Refuse an aggregator that the values of a column do not allow."""
+    if isinstance(column, Category):
+        return
+    if aggregator == "geometric-mean" and table.kind(column.name) is Kind.DATE:
+        raise DataError(f"column '{column.name}': dates have no geometric mean; choose another aggregator")
+    mistake = aggregator_mistake(column, aggregator)
+    if mistake:
+        raise DataError(mistake)
+
+
+def numbers(columns: Sequence[AnyColumn]) -> list[Column]:
+    """Return the columns that are numbers or dates."""
+    return [column for column in columns if isinstance(column, Column)]
+
+
+def unsupported(plan: Plan, kinds: Mapping[str, Kind]) -> list[str]:
+    """Say what was asked for that works on numbers only, where there are categories."""
+    names = [name for name, kind in kinds.items() if kind not in MEASURABLE]
+    if not names:
+        return []
+    listed, mistakes = ", ".join(names), []
+    if plan.small_strata == "merge":
+        mistakes.append(f"small_strata: 'merge' measures strata by numbers and dates, not by {listed}; use 'error'")
+    cut = plan.blocking
+    if cut and cut.repair:
+        mistakes.append(f"blocking.repair: works on numbers and dates only, not on {listed}; leave it out")
+    if cut and cut.method and set(cut.columns or kinds) & set(names):
+        mistakes.append(
+            f"blocking: cuts columns of numbers and dates, not {listed}; name others as blocking.columns "
+            "(--block-columns)"
+        )
+    return mistakes

@@ -1,0 +1,226 @@
+"""What comes out: the protected table, its groups, the summary and the manifest."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.errors import FileError, MissingExtra
+from shoal.kernels.arrays import Ints
+from shoal.plan.plan import Plan
+from shoal.release.notebook import release_fragment
+from shoal.release.summary import Summary
+from shoal.tables.files import Source, check_target, checksum, file_format, write_file, written_whole
+from shoal.tables.table import open_table
+
+if TYPE_CHECKING:
+    from shoal.measures.measured import Measures
+    from shoal.release.rule_guard import RuleGuard
+
+
+@dataclass(frozen=True)
+class Release:
+    """A protected table and everything about it.
+
+    Attributes
+    ----------
+    data
+        The table, of the same kind as the one that went in; a polars DataFrame where that was a file.
+    groups : int64 (n,) or (n, sets)
+        Number of each row's group, by first appearance; one column for each set where there are several.
+    summary : Summary
+        What was done and what it cost.
+    plan : Plan
+        What was asked for.
+    timings : dict
+        Seconds of each step.
+    source : Source or None
+        The file that it came from.
+    original
+        The table that went in, which is held on to so that the release can be measured. Never written anywhere.
+    guard : RuleGuard or None
+        The edit rules, which are checked on every file that is written.
+    steps_again : int or None
+        The steps with which the plan makes this release again, where it was free to end at any time.
+    """
+
+    data: Any
+    groups: Ints
+    summary: Summary
+    plan: Plan
+    timings: dict[str, float] = field(default_factory=dict)
+    source: Source | None = None
+    original: Any = field(default=None, repr=False)
+    guard: RuleGuard | None = field(default=None, repr=False)
+    steps_again: int | None = None
+
+    def __repr__(self) -> str:
+        s = self.summary
+        return (
+            f"<Release of {s.records} records in {s.groups} groups of {s.smallest_group} to {s.largest_group}, "
+            f"method {s.method}, k = {s.k}, information loss {s.information_loss:.4g} %>"
+        )
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return release_fragment(self.summary)
+
+    def write(self, path: str | Path, report: str | Path | None = None) -> Path:
+        """Write the table, and beside it the manifest; returns the path of the manifest.
+
+        With ``report`` also the internal edition of the report, which then names the file and its checksum. All appear
+        whole or not at all. A file from a text or statistical format goes back to it in the same form. Edit rules are
+        checked on the file as it was written: where one that held does not hold any more, nothing appears.
+        """
+        path = Path(path)
+        path = path.resolve() if path.is_symlink() else path
+        check_output(path, self.source.path if self.source else None)
+        manifest = manifest_path(path)
+        pages = [] if report is None else [Path(report)]
+        if report is not None:
+            check_report(Path(report), self.source.path if self.source else None, path, manifest)
+        frame = open_table(self.data).to_polars()
+        released = {name for part in self.plan.quasi_identifiers for name in part}
+        with written_whole(path, manifest, *pages) as part:
+            write_file(frame, part(path), self.source, released)
+            if self.guard:
+                self.guard.check_file(part(path), frame, self.source, self.plan.reading)
+            content = self.manifest(output=part(path), name=path.name)
+            part(manifest).write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+            for page in pages:
+                from shoal import report_page  # it needs this module
+
+                text = report_page(self, output=(path.name, content["output"]["sha256"]))
+                part(page).write_text(text, encoding="utf-8")
+        return manifest
+
+    def report(
+        self, path: str | Path, *, edition: str = "internal", threads: int | None = None, progress: bool | None = None
+    ) -> Path:
+        """Write a report of the release, as one HTML file that needs no network; returns its path.
+
+        Parameters
+        ----------
+        path : path
+            Where to write it, ``.html`` or ``.htm``.
+        edition : {"internal", "external"}
+            For those who may see the original, or to go with the release: without anything that helps an intruder.
+        threads, progress
+            As for :meth:`measure`.
+        """
+        from shoal import report_page  # it needs this module
+
+        path = Path(path)
+        check_report(path, self.source.path if self.source else None)
+        text = report_page(self, edition, threads=threads, progress=progress)
+        with written_whole(path) as part:
+            part(path).write_text(text, encoding="utf-8")
+        return path
+
+    def measure(
+        self,
+        *,
+        known: str | Sequence[str] | None = None,
+        blocking: str | Sequence[str] | None = None,
+        population: Any = None,
+        threads: int | None = None,
+        progress: bool | None = None,
+    ) -> Measures:
+        """Measure what the release keeps of its original and what it risks, with the roles of the plan.
+
+        See :func:`shoal.measure`; for other columns or roles call that with ``release.original`` and ``release.data``.
+        """
+        from shoal.measures.measurement import measure  # it needs the pipeline, which needs this module
+
+        return measure(
+            self.original,
+            self.data,
+            self.plan.quasi_identifiers,
+            confidential=self.plan.confidential,
+            weight=self.plan.weight,
+            known=known,
+            blocking=blocking,
+            population=population,
+            hierarchies=self.plan.hierarchies,
+            threads=threads,
+            progress=progress,
+        )
+
+    def manifest(self, output: Path | None = None, name: str | None = None) -> dict[str, Any]:
+        """Return what it takes to make the release again and to recognise it.
+
+        Plan, versions, checksums, group sizes and timings.
+        """
+        content: dict[str, Any] = {
+            "shoal": self.summary.version,
+            "plan": self.plan.to_dict(),
+            **self._again(),
+            "seed": self.plan.seed,
+            "versions": _versions(),
+        }
+        if self.source:
+            content["input"] = {"name": self.source.path.name, "sha256": self.source.sha256}
+        if self.guard and self.guard.file_checksum:
+            content["rules"] = {"name": Path(self.plan.rules_file or "").name, "sha256": self.guard.file_checksum}
+        if output:
+            content["output"] = {"name": name, "sha256": checksum(output)}
+        content["group_sizes"] = [_size_counts(column) for column in np.atleast_2d(self.groups.T)]
+        content["summary"] = self.summary.to_dict()
+        content["timings"] = self.timings
+        return content
+
+    def _again(self) -> dict[str, Any]:
+        """Return the plan that makes this release again, where that is not the plan itself: steps for a time."""
+        if self.steps_again is None:
+            return {}
+        options = {name: value for name, value in self.plan.options.items() if name not in ("time", "gap", "bound")}
+        again = self.plan.model_copy(update={"options": {**options, "steps": self.steps_again}})
+        return {"plan_again": again.to_dict()}
+
+
+def check_output(path: Path, original: Path | None) -> None:
+    """Refuse a path that a release cannot be written to, before any work is done."""
+    if path.suffix.lower() == ".sas7bdat":
+        raise FileError(f"'{path}': SAS data sets can be read but not written; write .xpt instead")
+    file_format(path)
+    if original and path.exists() and original.exists() and path.samefile(original):
+        raise FileError(f"'{path}' is the original; write the release to another file")
+    for target in (path, manifest_path(path)):
+        check_target(target)
+
+
+def check_report(path: Path, *tables: Path | None) -> None:
+    """Refuse a path that a report cannot be written to, and a report that cannot be made, before any work is done."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise FileError(f"'{path}': a report is written to a file that ends in .html")
+    if any(table and path.resolve() == table.resolve() for table in tables):
+        raise FileError(f"'{path}' is one of the other files; write the report to a file of its own")
+    check_target(path)
+    if not all(map(find_spec, ("altair", "jinja2", "vl_convert"))):
+        raise MissingExtra("a report", "report")
+
+
+def manifest_path(path: Path) -> Path:
+    """Return where the manifest of a release is written: beside it."""
+    return path.with_name(path.name + ".manifest.json")
+
+
+def _size_counts(groups: Ints) -> dict[str, int]:
+    """Return how many groups there are of each size."""
+    sizes, counts = np.unique(np.bincount(groups), return_counts=True)
+    return {str(size): int(count) for size, count in zip(sizes, counts, strict=True)}
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "python": platform.python_version(),
+        **{name: version(name) for name in ("numpy", "numba", "polars", "narwhals")},
+    }

@@ -1,0 +1,319 @@
+"""What was done and what it cost: the summary of a release."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.aggregate.protected import ProtectedSet
+from shoal.columns.categories import AnyColumn, Category
+from shoal.columns.scaling import fit_scale
+from shoal.errors import counted
+from shoal.kernels.arrays import Ints
+from shoal.kernels.crossover import worth_indexing
+from shoal.measures.figures import Figures
+from shoal.measures.pairs import numeric_pair
+from shoal.measures.utility import information_loss, squared_error
+from shoal.plan.version import shoal_version
+from shoal.rules.rule_summary import RuleSummary
+from shoal.tables.files import Source
+
+if TYPE_CHECKING:
+    from shoal.release.declaring import Declared
+    from shoal.release.editing import Editing
+    from shoal.release.searching import Searched
+
+
+@dataclass(frozen=True)
+class SetSummary:
+    """One set of quasi-identifiers that was microaggregated by itself."""
+
+    columns: list[str]
+    groups: int
+    smallest_group: int
+    largest_group: int
+
+
+@dataclass(frozen=True)
+class Summary(Figures):
+    """What was done and what it cost; also a mapping of its names to its values.
+
+    Attributes
+    ----------
+    method, options, k, seed
+        As asked for, with the defaults filled in.
+    records : int
+        Rows of the table.
+    groups, smallest_group, largest_group : int
+        Number of groups over all sets, and their sizes.
+    sse, sst, information_loss : float
+        Sum of squared errors of the released values and total sum of squares, both on z-scores, and their ratio
+        in percent. A suppressed cell counts as if replaced by the mean. With categories among the quasi-identifiers,
+        squared distances between records of mixed kinds instead; see docs/methods/mixed.md.
+    loss : float
+        The same as ``information_loss``.
+    loss_by_column : dict
+        Information loss of each quasi-identifier in percent.
+    global_risk : float or None
+        Mean over the records of 1 / the number of records with the same released quasi-identifiers, in percent; None
+        where there are no categories.
+    distinct_before, distinct_after : int or None
+        Combinations of quasi-identifiers in the original and in the release; None where there are no categories.
+    suppressed_cells : int
+        Cells that are missing in the release and were not before, because fewer than k values of their group
+        were observed.
+    constant_columns : list of str
+        Quasi-identifiers with a single value, which play no part.
+    strata, merged_strata, blocks : int
+        Number of strata declared, how many of them were merged with another, and number of blocks over all sets.
+    sets : list of SetSummary
+        The sets of quasi-identifiers.
+    combined_smallest_group : int
+        Smallest number of records with the same groups in all sets: k is promised for each set, not for this.
+    steps : list of int or None
+        Steps of the search in each set, where the method searches: the option ``steps`` repeats them.
+    rules : list of RuleSummary
+        How each edit rule was kept and what it cost.
+    bound, gap : float or None
+        Where a lower bound was proved: the loss in percent that no partition can be below, on scaled columns, and the
+        part of the loss reached, in percent, that a better partition could save at most.
+    notes : list of str
+        What a user should know about this release.
+    seconds : float
+        Wall time from the call to the result.
+    peak_memory_mib : float or None
+        Largest memory of the process so far, where the system tells it.
+    version : str
+        Of shoal.
+    """
+
+    method: str
+    options: dict[str, Any]
+    k: int
+    records: int
+    groups: int
+    smallest_group: int
+    largest_group: int
+    sse: float
+    sst: float
+    information_loss: float
+    loss: float
+    loss_by_column: dict[str, float]
+    global_risk: float | None
+    distinct_before: int | None
+    distinct_after: int | None
+    suppressed_cells: int
+    constant_columns: list[str]
+    strata: int
+    merged_strata: int
+    blocks: int
+    sets: list[SetSummary]
+    combined_smallest_group: int
+    steps: list[int] | None
+    rules: list[RuleSummary]
+    bound: float | None
+    gap: float | None
+    notes: list[str]
+    seconds: float
+    peak_memory_mib: float | None
+    version: str
+    seed: int
+
+
+def summarise(
+    declared: Declared,
+    records: int,
+    strata: Ints,
+    labels: list[str],
+    blocks: list[Ints],
+    protected: list[ProtectedSet],
+    searched: Searched | None,
+    source: Source | None,
+    started: float,
+    editing: Editing | None,
+) -> Summary:
+    """Measure a release and put what was done into a summary."""
+    plan = declared.plan
+    sse, sst, errors = _errors(declared, protected)
+    cells = [(column, *pair) for part in protected for column, pair in zip(part.columns, part.released, strict=True)]
+    suppressed = sum(int((column.observed & ~observed).sum()) for column, _, observed in cells)
+    constant = [column.name for column, _, _ in cells if _constant(column)]
+    before = after = None
+    if any(isinstance(column, Category) for column, _, _ in cells):
+        from shoal.columns.mixed import distinct_records  # it loads kernels, and `import shoal` must not
+
+        before = len(distinct_records([(column, column.values, column.observed) for column, _, _ in cells])[1])
+        after = len(distinct_records(cells)[1])
+    sets = []
+    for part in protected:
+        sizes = np.bincount(part.groups)
+        sets.append(SetSummary([c.name for c in part.columns], len(sizes), int(sizes.min()), int(sizes.max())))
+    combined = sets[0].smallest_group
+    if len(sets) > 1:
+        together = np.column_stack([part.groups for part in protected])
+        combined = int(np.unique(together, axis=0, return_counts=True)[1].min())
+    merged = len(labels) - len(np.unique(strata)) if labels else 0
+    return Summary(
+        method=declared.method.name,
+        options=declared.options,
+        k=plan.k,
+        records=records,
+        groups=sum(part.groups for part in sets),
+        smallest_group=min(part.smallest_group for part in sets),
+        largest_group=max(part.largest_group for part in sets),
+        sse=sse,
+        sst=sst,
+        information_loss=information_loss(sse, sst),
+        loss=information_loss(sse, sst),
+        global_risk=None if after is None else 100.0 * after / records,  # each combination adds up to 1
+        distinct_before=before,
+        distinct_after=after,
+        loss_by_column={name: information_loss(*pair) for name, pair in errors.items()},
+        suppressed_cells=suppressed,
+        constant_columns=constant,
+        strata=len(labels),
+        merged_strata=merged,
+        sets=sets,
+        blocks=sum(int(codes.max()) + 1 for codes in blocks),
+        combined_smallest_group=combined,
+        steps=searched.steps if searched else None,
+        rules=editing.summaries(declared.aggregators, protected) if editing else [],
+        bound=searched.bound if searched else None,
+        gap=searched.gap if searched else None,
+        notes=_notes(declared, len(sets), combined, suppressed, constant, merged, source)
+        + _cost_notes(declared, records, strata, blocks)
+        + _missing_notes(protected, plan.k)
+        + _search_notes(declared.options, searched),
+        seconds=round(time.perf_counter() - started, 6),
+        peak_memory_mib=_peak_memory(),
+        version=shoal_version(),
+        seed=plan.seed,
+    )
+
+
+def _errors(declared: Declared, protected: list[ProtectedSet]) -> tuple[float, float, dict[str, tuple[float, float]]]:
+    """Return the squared errors and total squares of all columns, and of each; sets of mixed kinds add theirs up."""
+    from shoal.measures.mixed_loss import mixed_loss  # it loads kernels, and `import shoal` must not
+
+    plan = declared.plan
+    sse, sst = 0.0, 0.0
+    errors: dict[str, tuple[float, float]] = {}
+    mixed = any(isinstance(column, Category) for part in declared.sets for column in part)
+    for part in protected:
+        if mixed:
+            scales = [declared.scale_of.get(column.name) for column in part.columns]
+            shares = [plan.column_weights.get(column.name, 1.0) for column in part.columns]
+            found = mixed_loss(part.columns, part.released, scales, shares)
+            sse, sst = sse + found.sse, sst + found.sst
+            errors |= found.by_column
+            continue
+        for column, (values, observed) in zip(part.columns, part.released, strict=True):
+            assert not isinstance(column, Category)
+            scale = declared.scale_of[column.name] if declared.scaling == "z-score" else fit_scale(column, "z-score")
+            errors[column.name] = squared_error(numeric_pair(column, scale, values, observed))
+            sse, sst = sse + errors[column.name][0], sst + errors[column.name][1]
+    return sse, sst, errors
+
+
+def _constant(column: AnyColumn) -> bool:
+    """Whether all observed values of a column are equal, so that it plays no part."""
+    seen = column.values[column.observed]
+    return len(seen) > 0 and bool((seen == seen[0]).all())
+
+
+def _notes(
+    declared: Declared,
+    sets: int,
+    combined: int,
+    suppressed: int,
+    constant: list[str],
+    merged: int,
+    source: Source | None,
+) -> list[str]:
+    """Say what a user should know, in sentences."""
+    k = declared.plan.k
+    notes = list(source.notes) if source else []
+    if declared.doubtful:
+        notes.append(f"taken as quasi-identifiers although they look like identifiers: {', '.join(declared.doubtful)}")
+    if sets > 1:
+        notes.append(
+            f"k = {k} holds for each of the {sets} sets of quasi-identifiers and not for their combination, "
+            f"whose smallest group has {counted(combined, 'record')}"
+        )
+    if suppressed:
+        notes.append(
+            f"{counted(suppressed, 'cell')} suppressed: some but fewer than {k} values of the column were observed in "
+            "the group"
+        )
+    if constant:
+        notes.append(f"constant, so without a part in distances and loss: {', '.join(constant)}")
+    if merged:
+        notes.append(
+            f"{merged} of the strata had fewer than {k} records and share groups with their nearest; their labels "
+            "are still in the release"
+        )
+    return notes
+
+
+def _cost_notes(declared: Declared, records: int, strata: Ints, blocks: list[Ints]) -> list[str]:
+    """Say what made the work slower than it could be, or an option idle."""
+    notes = []
+    if declared.plan.blocking and all(codes.max() == strata.max() for codes in blocks):
+        notes.append("no part of the table is larger than a block, so blocking had no effect")
+    holes = [column.name for part in declared.sets for column in part if not column.observed.all()]
+    if holes and worth_indexing(records) and not declared.method.by_column:
+        notes.append(
+            f"values are missing in {', '.join(holes)}, so the neighbour index could not be used; blocking helps"
+        )
+    return notes
+
+
+def _missing_notes(protected: list[ProtectedSet], k: int) -> list[str]:
+    """Say how many records stand out in their group by which of their values are missing."""
+    from shoal.kernels.numbering import number_keys  # it loads kernels, and `import shoal` must not
+
+    apart = np.zeros(len(protected[0].groups), dtype=bool)
+    for part in protected:
+        holes = [~observed for _, observed in part.released if not observed.all()]
+        if holes:
+            alike = part.groups
+            for hole in holes:  # one key a record, numbered again so that it stays small
+                alike = number_keys(2 * alike + hole)[0]
+            apart |= np.bincount(alike)[alike] < k
+    if not apart.any():
+        return []
+    return [
+        f"{counted(int(apart.sum()), 'record')} share with fewer than {k - 1} others of their group which values are "
+        "missing: whoever knows that could tell them apart"
+    ]
+
+
+def _search_notes(options: Mapping[str, Any], searched: Searched | None) -> list[str]:
+    """Say how the search ended, where it was not by its budget, and what could not be proved."""
+    if searched is None:
+        return []
+    notes = []
+    if searched.interrupted:
+        steps = max(searched.steps)
+        notes.append(f"the search was interrupted after {steps} steps; the release is the best found until then")
+    wanted = options.get("gap")
+    if wanted is not None and searched.gap is not None and searched.gap > wanted:
+        notes.append(f"a gap of {wanted:g} % was not reached; {searched.gap:.3g} % is proved")
+    if options.get("bound") is not None and not searched.bound and searched.gap != 0.0:
+        notes.append("no lower bound was proved in the time for it; give it more, or a smaller k")
+    return notes
+
+
+def _peak_memory() -> float | None:
+    """Largest memory of the process so far in MiB, where the system tells it."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return None
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit, 1)

@@ -1,0 +1,301 @@
+"""Columns before and after as counts: histograms, quantiles and frequencies, never rows.
+
+Made for people, so that bins begin at round numbers; what lies far out is counted in the first and last bin, which are
+then open. With ``least`` nothing is told about fewer original records than that: bins are those of the release, and are
+joined until each holds enough originals, rare categories are put together, and quantiles of the original, which are
+values of somebody, are left out. O(n log n) for each column.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from shoal.kernels.arrays import Flags, Floats, Ints
+from shoal.plan.roles import MEASURABLE, Kind
+from shoal.tables.table import Table
+
+QUANTILES = (0, 5, 25, 50, 75, 95, 100)
+OPEN = 1.0  # percent of the records at either end that may lie in an open bin
+_MS = {"s": 1e3, "ms": 1.0, "us": 1e-3, "ns": 1e-6}
+_DAY = 86_400_000.0
+_TIME_STEPS = (
+    *(1e3 * s for s in (1, 5, 15, 30, 60, 300, 900, 1800, 3600, 10800, 21600, 43200)),
+    *(_DAY * d for d in (1, 2, 7, 14, 28, 91, 182, 365, 730, 1826, 3652, 7305, 18262, 36524)),
+)
+
+
+@dataclass(frozen=True)
+class Side:
+    """A column of numbers in one of the tables.
+
+    Attributes
+    ----------
+    counts : list of int
+        Records in each bin.
+    missing : int
+        Records without a value.
+    mean, deviation : float or None
+        Of the values; None where there are none.
+    quantiles : list of float
+        At ``QUANTILES`` percent; empty where they are not told.
+    """
+
+    counts: list[int]
+    missing: int
+    mean: float | None
+    deviation: float | None
+    quantiles: list[float]
+
+
+@dataclass(frozen=True)
+class NumberShape:
+    """A column of numbers or dates before and after.
+
+    Attributes
+    ----------
+    name : str
+        Name of the column.
+    date, whole : bool
+        Whether its numbers are milliseconds since 1970, and whether they have no fractions.
+    edges : list of float
+        Where bins begin, and where the last one ends; empty where there is nothing to show.
+    open_below, open_above : bool
+        Whether the first bin holds lower values too, and the last one higher ones.
+    before, after : Side
+        The two tables.
+    """
+
+    name: str
+    date: bool
+    whole: bool
+    edges: list[float]
+    open_below: bool
+    open_above: bool
+    before: Side
+    after: Side
+
+
+@dataclass(frozen=True)
+class CategoryShape:
+    """A column of categories before and after.
+
+    Attributes
+    ----------
+    name : str
+        Name of the column.
+    labels : list of str
+        The most common categories, commonest first.
+    before, after : list of int
+        Their records in the two tables.
+    others : int
+        How many more categories there are.
+    others_before, others_after, missing_before, missing_after : int
+        Records in those, and without a category.
+    """
+
+    name: str
+    labels: list[str]
+    before: list[int]
+    after: list[int]
+    others: int = 0
+    others_before: int = 0
+    others_after: int = 0
+    missing_before: int = 0
+    missing_after: int = 0
+
+
+@dataclass(frozen=True)
+class ColumnChange:
+    """What happened to a column: cells that differ, cells that are missing only now, and cells missing in each."""
+
+    name: str
+    kind: Kind
+    type: str
+    released: bool
+    changed: int = 0
+    suppressed: int = 0
+    missing_before: int = 0
+    missing_after: int = 0
+
+
+Shape = NumberShape | CategoryShape
+
+
+def shapes(
+    original: Table, released: Table, numbers: Sequence[str], categories: Sequence[str], least: int = 0, bins: int = 40
+) -> list[Shape]:
+    """Return columns before and after, numbers first; with ``least`` without telling of fewer originals."""
+    return [
+        *(number_shape(original, released, name, least, bins) for name in numbers),
+        *(category_shape(original, released, name, least) for name in categories),
+    ]
+
+
+def number_shape(original: Table, released: Table, name: str, least: int = 0, bins: int = 40) -> NumberShape:
+    """Count the values of a column of numbers or dates in bins.
+
+    >>> import polars as pl
+    >>> from shoal.tables.table import open_table
+    >>> before, after = (open_table(pl.DataFrame({"x": x})) for x in ([1, 2, 2, 9], [2, 2, 2, 9]))
+    >>> shape = number_shape(before, after, "x")
+    >>> shape.edges[:3], shape.before.counts[:3], shape.after.counts[:3]
+    ([1.0, 2.0, 3.0], [1, 2, 0], [0, 3, 0])
+    """
+    (was, there, whole), (now, kept, _) = _values(original, name), _values(released, name)
+    date = original.kind(name) is Kind.DATE
+    edges = _edges(now if least else np.concatenate((was, now)), bins, whole, date)
+    counted = [_count(values, edges) for values in (was, now)]
+    if least:
+        cuts = _joined(counted[0], least)
+        edges = edges[cuts]
+        counted = [np.add.reduceat(counts, cuts[:-1]) if len(cuts) else counts[:0] for counts in counted]
+    sides = [
+        _side(values, counts, int((~seen).sum()), least if values is was else 0)
+        for values, counts, seen in zip((was, now), counted, (there, kept), strict=True)
+    ]
+    both = now if least else np.concatenate((was, now))
+    outside = (len(edges) > 0 and bool((both < edges[0]).any()), len(edges) > 0 and bool((both > edges[-1]).any()))
+    if least:  # that an original lies outside is not told: ends are always open
+        outside = (len(edges) > 0, len(edges) > 0)
+    return NumberShape(name, date, whole, edges.tolist(), *outside, *sides)
+
+
+def category_shape(original: Table, released: Table, name: str, least: int = 0, most: int = 20) -> CategoryShape:
+    """Count the categories of a column; those beyond ``most``, and rare ones with ``least``, are put together."""
+    was, now = (_categories(table, name) for table in (original, released))
+    missing = was.pop(None, 0), now.pop(None, 0)
+    every = sorted(set(was) | set(now), key=lambda label: (-was[label], -now[label], str(label)))
+    shown = every[:most]
+    if least:
+        shown = [label for label in shown if was[label] >= least and now[label] >= least]
+        while shown and any(0 < sum(c[x] for x in every if x not in shown) < least for c in (was, now)):
+            shown = shown[:-1]  # what is left out must not follow from what is shown
+    rest = [label for label in every if label not in set(shown)]
+    return CategoryShape(
+        name,
+        [str(label) for label in shown],
+        [was[label] for label in shown],
+        [now[label] for label in shown],
+        len(rest),
+        sum(was[label] for label in rest),
+        sum(now[label] for label in rest),
+        *missing,
+    )
+
+
+def column_changes(original: Table, released: Table) -> list[ColumnChange]:
+    """Say of every column of the original what happened to it."""
+    return [_change(original, released, name) for name in original.names]
+
+
+def _change(original: Table, released: Table, name: str) -> ColumnChange:
+    kind, dtype = original.kind(name), str(original.frame[name].dtype)
+    if name not in released.names:
+        return ColumnChange(name, kind, dtype, False)
+    if kind in MEASURABLE and released.kind(name) is kind:
+        was, there, now, kept = *_all_values(original, name), *_all_values(released, name)
+        differs = was != now
+    else:
+        (old, there), (new, kept) = original.cells(name), released.cells(name)
+        alike = released.kind(name) is kind
+        pairs = zip(old, new, strict=True)
+        differs = np.fromiter((a != b if alike else str(a) != str(b) for a, b in pairs), bool, len(old))
+    return ColumnChange(
+        name,
+        kind,
+        dtype,
+        True,
+        int((differs & there & kept).sum()),
+        int((there & ~kept).sum()),
+        int((~there).sum()),
+        int((~kept).sum()),
+    )
+
+
+def _all_values(table: Table, name: str) -> tuple[Floats, Flags]:
+    """Return a column as floats, dates in milliseconds, and which values there are."""
+    column = table.column(name)
+    numbers = column.values.astype(np.float64) * column.step + float(column.origin)
+    dtype = table.frame[name].dtype
+    if isinstance(dtype, nw.Date):
+        numbers *= _DAY
+    elif isinstance(dtype, nw.Datetime):
+        numbers *= _MS[dtype.time_unit]
+    return numbers, column.observed
+
+
+def _values(table: Table, name: str) -> tuple[Floats, Flags, bool]:
+    """Return the values that there are, which these are, and whether they have no fractions."""
+    numbers, seen = _all_values(table, name)
+    return numbers[seen], seen, bool((numbers == np.rint(numbers)).all())
+
+
+def _categories(table: Table, name: str) -> Counter[Any]:
+    cells, seen = table.cells(name)
+    return Counter(str(cell) if there else None for cell, there in zip(cells, seen.tolist(), strict=True))
+
+
+def _side(values: Floats, counts: Ints, missing: int, least: int) -> Side:
+    if len(values) < max(least, 1):
+        return Side(counts.tolist(), missing, None, None, [])
+    shifted = values - values[0]  # so that neither a large offset costs digits
+    unit = float(np.abs(shifted).max()) or 1.0  # nor squares of large numbers overflow
+    mean, deviation = float((shifted / unit).mean() * unit + values[0]), float((shifted / unit).std() * unit)
+    found = [] if least else np.percentile(values, QUANTILES).tolist()
+    return Side(counts.tolist(), missing, mean, deviation, found)
+
+
+def _edges(values: Floats, bins: int, whole: bool, date: bool) -> Floats:
+    """Return round numbers between which most of the values lie."""
+    if not len(values):
+        return np.empty(0)
+    low, high = float(values.min()), float(values.max())
+    near, far = np.percentile(values, (OPEN, 100.0 - OPEN)).tolist()
+    if 2.0 * (far - near) < high - low < np.inf and far > near:
+        low, high = near, far
+    if not np.isfinite(high - low) or high <= low:
+        half = max(0.5, abs(low) * 1e-6)
+        return np.array([low - half, low + half])
+    step = _step((high - low) / bins, whole, date)
+    first = np.floor(low / step)
+    edges: Floats = (first + np.arange(int(np.floor(high / step) - first) + 2)) * step
+    if (np.diff(edges) <= 0.0).any():  # numbers so large that round ones between them do not exist
+        edges = np.unique(np.linspace(low, high, bins + 1))
+    return edges
+
+
+def _step(least: float, whole: bool, date: bool) -> float:
+    """Return the smallest round width of bins that is not below the least."""
+    if date and least <= _TIME_STEPS[-1]:
+        return next(step for step in _TIME_STEPS if step >= least)
+    power = 10.0 ** np.floor(np.log10(least))
+    step = float(next(part * power for part in (1.0, 2.0, 5.0, 10.0) if part * power >= least * (1.0 - 1e-9)))
+    return max(1.0, step) if whole else step
+
+
+def _count(values: Floats, edges: Floats) -> Ints:
+    """Count values in bins; those outside belong to the first and the last."""
+    if len(edges) < 2:
+        return np.zeros(0, dtype=np.int64)
+    place = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
+    return np.bincount(place, minlength=len(edges) - 1)
+
+
+def _joined(counts: Ints, least: int) -> Ints:
+    """Return the edges that stay where bins are joined from the left until each has enough records."""
+    cuts, held = [0], 0
+    for place, count in enumerate(counts.tolist(), start=1):
+        held += count
+        if held >= least:
+            cuts.append(place)
+            held = 0
+    if len(cuts) == 1:
+        return np.empty(0, dtype=np.int64)
+    cuts[-1] = len(counts)
+    return np.array(cuts)

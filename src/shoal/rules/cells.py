@@ -1,0 +1,61 @@
+"""The columns of a table as rules see them: numbers, dates or texts, and which there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import narwhals as nw
+import numpy as np
+
+from shoal.rules.evaluate import Cells
+from shoal.rules.tuples import text_of, whole_numbers
+from shoal.tables.table import Table
+
+
+def read_cells(table: Table, names: Iterable[str]) -> dict[str, Cells]:
+    """Return columns by name; numbers of a fixed number of decimals say how many that is.
+
+    >>> import polars as pl
+    >>> from shoal.tables.table import open_table
+    >>> read_cells(open_table(pl.DataFrame({"A": [1, None]})), ["A"])["A"].observed
+    array([ True, False])
+    """
+    return {name: _cells(table, name) for name in names}
+
+
+def _cells(table: Table, name: str) -> Cells:
+    series = table.frame[name]
+    dtype = series.dtype
+    if dtype.is_numeric():
+        column = table.column(name)
+        if not column.whole:
+            return Cells(column.values, column.observed, decimals_of(table, name))
+        return Cells(whole_numbers(column, column.values), column.observed, 0)
+    values, observed = table.cells(name)
+    if isinstance(dtype, nw.Date | nw.Datetime):
+        unit = "D" if isinstance(dtype, nw.Date) else dtype.time_unit
+        column = table.column(name)
+        ticks = whole_numbers(column, column.values).astype(np.int64)
+        return Cells(ticks.view(f"datetime64[{unit}]"), observed)
+    texts = np.array([text_of(v) if o else "" for v, o in zip(values, observed.tolist(), strict=True)], dtype=object)
+    return Cells(texts, observed)
+
+
+def decimals_of(table: Table, name: str) -> int | None:
+    """Return with how many decimals the type of a column holds its numbers; None where that is not fixed.
+
+    >>> import polars as pl
+    >>> from shoal.tables.table import open_table
+    >>> decimals_of(open_table(pl.DataFrame({"A": [1.5]})), "A") is None
+    True
+    """
+    dtype = table.frame[name].dtype
+    if dtype.is_integer():
+        return 0
+    if not isinstance(dtype, nw.Decimal):
+        return None
+    native = table.frame[name].to_native()
+    kind = getattr(native, "dtype", getattr(native, "type", None))
+    kind = getattr(kind, "pyarrow_dtype", kind)
+    scale = getattr(kind, "scale", None)
+    return int(scale) if scale is not None else None

@@ -1,0 +1,317 @@
+"""Text files: any delimiter and encoding, decimal commas, dates; cells that are not released stay as they were.
+
+All cells are read as text first. A column is numeric if every cell is a number; one with leading zeros
+(``007``) or more digits than an integer holds is text, since it would not survive.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shoal.errors import DataError, FileError, counted, did_you_mean
+from shoal.plan.plan import Reading
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_DELIMITERS = (",", ";", "\t", "|")
+_DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y")
+_TIMES = (
+    "%Y-%m-%d %H:%M:%S",
+    "%Y-%m-%dT%H:%M:%S",
+    "%Y-%m-%d %H:%M",
+    "%Y-%m-%dT%H:%M",
+    "%Y-%m-%d %H:%M:%S%.f",
+    "%Y-%m-%dT%H:%M:%S%.f",
+)
+_LOOK = 100  # cells looked at before a type is tried on a whole column
+
+
+@dataclass(frozen=True)
+class TextForm:
+    """How a text file was written.
+
+    Attributes
+    ----------
+    delimiter, encoding, newline : str
+        As found or given.
+    header : bool
+        Whether the first line has the names.
+    missing : str
+        What a missing cell is written as.
+    cells : polars.DataFrame
+        Every cell as it was, as text.
+    decimal_comma : frozenset of str
+        Columns written with a decimal comma.
+    date_formats : dict
+        Format of each column of dates.
+    """
+
+    delimiter: str
+    encoding: str
+    newline: str
+    header: bool
+    missing: str
+    cells: pl.DataFrame
+    decimal_comma: frozenset[str] = frozenset()
+    date_formats: dict[str, str] = field(default_factory=dict)
+
+
+def read_text(path: Path, reading: Reading) -> tuple[pl.DataFrame, TextForm, tuple[str, ...]]:
+    """Read a text file: its typed columns, its form, and what was guessed."""
+    import polars as pl
+
+    data = path.read_bytes()
+    if path.suffix.lower() == ".gz":
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError):
+            raise FileError(f"'{path}' is not a gzip file, or is cut off") from None
+    data, encoding, notes = _as_utf8(data, path, reading.encoding)
+    if not data.strip():
+        raise DataError(f"'{path}' is empty")
+    if b"\n" not in data and b"\r" in data:
+        raise FileError(f"'{path}' has lines that end in a carriage return alone; convert them to line feeds")
+    delimiter = reading.delimiter or _find_delimiter(data)
+    if len(delimiter.encode()) != 1:
+        raise DataError(f"delimiter {delimiter!r}: give a single character")
+    names = _header(data, delimiter) if reading.header else _numbered(data, delimiter)
+    try:
+        cells = pl.read_csv(
+            io.BytesIO(data), separator=delimiter, has_header=reading.header, new_columns=names, infer_schema=False
+        )
+    except pl.exceptions.PolarsError:
+        _check_lines(data, delimiter, len(names), path)
+        # what polars says may show cells
+        raise FileError(f"cannot read '{path}': a quote is left open or stands inside a cell; correct it") from None
+    cells = _without_blank_end(cells, data)
+    # lines with too few fields are filled up by polars: only an empty last cell can come from one
+    if cells[:, -1].null_count() and cells.width > 1:
+        cuts = data.count(delimiter.encode())
+        if b'"' in data or cuts != (len(cells) + reading.header) * (cells.width - 1):
+            _check_lines(data, delimiter, cells.width, path)
+    commas, dates, typed = set(), {}, []
+    for column in cells:
+        present = _without(column, reading.missing)
+        values, comma, date = typed_column(present.str.strip_chars(), delimiter)
+        typed.append(values if values.dtype != pl.String else present)
+        if comma:
+            commas.add(column.name)
+        if date:
+            dates[column.name] = date
+    form = TextForm(
+        delimiter=delimiter,
+        encoding=encoding,
+        newline="\r\n" if b"\r\n" in data[:65536] else "\n",
+        header=reading.header,
+        missing=reading.missing[0] if reading.missing else "",
+        cells=cells,
+        decimal_comma=frozenset(commas),
+        date_formats=dates,
+    )
+    return pl.DataFrame(typed), form, notes
+
+
+def write_text(frame: pl.DataFrame, path: Path, form: TextForm | None, kept: dict[str, pl.Series]) -> None:
+    """Write a text file in the given form; ``kept`` cells are written as they were."""
+    import polars as pl
+
+    form = plain_form(form, path)
+    columns = []
+    for column in frame:
+        texts = _texts(column, form)
+        if form.missing:
+            texts = texts.fill_null(form.missing)
+        if column.name in form.cells.columns:
+            texts = form.cells[column.name].zip_with(kept[column.name], texts)
+        columns.append(texts)
+    data = pl.DataFrame(columns).write_csv(
+        separator=form.delimiter, include_header=form.header, line_terminator=form.newline
+    )
+    try:
+        encoded = data.encode(form.encoding)
+    except UnicodeEncodeError:
+        raise FileError(f"'{path}': some text cannot be written in {form.encoding}") from None
+    path.write_bytes(gzip.compress(encoded, mtime=0) if path.suffix.lower() == ".gz" else encoded)
+
+
+def plain_form(form: TextForm | None, path: Path) -> TextForm:
+    """Return the form in which a text file is written: that of the file it came from, or the usual one."""
+    import polars as pl
+
+    form = form or TextForm(",", "utf-8", "\n", True, "", pl.DataFrame())
+    return replace(form, delimiter="\t") if ".tsv" in path.suffixes else form
+
+
+def written(column: pl.Series, date_format: str | None) -> pl.Series:
+    """Format the values of a column as text."""
+    import polars as pl
+
+    if date_format:
+        return column.dt.strftime(date_format)
+    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
+        raise FileError(f"column '{column.name}' has type {column.dtype}, which a text file cannot hold")
+    return column.cast(pl.String)
+
+
+def _texts(column: pl.Series, form: TextForm) -> pl.Series:
+    """Format the values of a column as the file did."""
+    texts = written(column, form.date_formats.get(column.name))
+    return texts.str.replace(".", ",", literal=True) if column.name in form.decimal_comma else texts
+
+
+def _as_utf8(data: bytes, path: Path, encoding: str | None) -> tuple[bytes, str, tuple[str, ...]]:
+    """Return the text in UTF-8 without a byte order mark, the encoding it was in, and what was guessed."""
+    marks = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+    guess = encoding or next((name for mark, name in marks if data.startswith(mark)), "utf-8")
+    notes: tuple[str, ...] = ()
+    try:
+        text = data.decode(guess)
+    except LookupError:
+        raise DataError(f"there is no encoding '{guess}'{did_you_mean(guess, _ENCODINGS)}") from None
+    except UnicodeDecodeError:
+        if encoding:
+            raise FileError(f"'{path}' is not in {encoding}; give another encoding") from None
+        guess = "cp1252"
+        try:
+            text = data.decode(guess)
+        except UnicodeDecodeError:
+            guess = "latin-1"
+            text = data.decode(guess)
+        notes = (f"'{path.name}' is not in UTF-8 and was read as {guess}; give the encoding if that is wrong",)
+    return (data if guess == "utf-8" else text.encode()), guess, notes
+
+
+_ENCODINGS = (
+    "utf-8",
+    "utf-16",
+    "latin-1",
+    "cp1252",
+    "iso-8859-15",
+    "cp1250",
+    "cp437",
+    "big5",
+    "gb18030",
+    "shift_jis",
+    "euc-kr",
+)
+
+
+def _lines(data: bytes, delimiter: str, most: int) -> list[list[str]]:
+    """Return the fields of the first lines."""
+    sample = data[: 1 << 18].decode("utf-8", errors="ignore")
+    if len(data) > 1 << 18:
+        sample = sample[: sample.rfind("\n") + 1] or sample
+    csv.field_size_limit(1 << 30)
+    rows = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
+    return [row for row, _ in zip(rows, range(most), strict=False)]
+
+
+def _find_delimiter(data: bytes) -> str:
+    """Return the delimiter that cuts most of the first lines into the same number of fields, the more the better."""
+    best, most = ",", (0.0, 1)
+    for delimiter in _DELIMITERS:
+        widths = Counter(len(row) for row in _lines(data, delimiter, _LOOK) if row)
+        if not widths:
+            continue
+        width, lines = widths.most_common(1)[0]
+        score = (round(lines / widths.total(), 1), width)
+        if width > 1 and score > most:
+            best, most = delimiter, score
+    return best
+
+
+def _header(data: bytes, delimiter: str) -> list[str]:
+    """Return the names in the first line, checked."""
+    names = [name.strip() for name in _lines(data, delimiter, 1)[0]]
+    mistakes = [
+        f"column name '{name}' occurs {names.count(name)} times; rename the columns"
+        if name
+        else "a column has no name; name every column in the first line, or say that there is no header"
+        for name in dict.fromkeys(names)
+        if not name or names.count(name) > 1
+    ]
+    if mistakes:
+        raise DataError(mistakes)
+    return names
+
+
+def _numbered(data: bytes, delimiter: str) -> list[str]:
+    """Return names for the columns of a file without a header."""
+    return [f"column_{place}" for place, _ in enumerate(_lines(data, delimiter, 1)[0], start=1)]
+
+
+def _without_blank_end(cells: pl.DataFrame, data: bytes) -> pl.DataFrame:
+    """Drop the records that blank lines at the end of the file were taken for."""
+    tail = data[-4096:].replace(b"\r", b"")
+    blank = len(tail) - len(tail.rstrip(b"\n")) - 1
+    return cells.head(len(cells) - blank) if blank > 0 else cells
+
+
+def _check_lines(data: bytes, delimiter: str, width: int, path: Path) -> None:
+    """Refuse lines that do not have as many fields as there are columns, blank ones too except at the end."""
+    reader = csv.reader(io.StringIO(data.decode().rstrip(), newline=""), delimiter=delimiter)
+    wrong = [reader.line_num for row in reader if len(row) != width]
+    if wrong:
+        raise FileError(f"'{path}': {counted(len(wrong), 'line')} without {width} fields, the first is line {wrong[0]}")
+
+
+def _without(column: pl.Series, missing: tuple[str, ...]) -> pl.Series:
+    """Return a column of text with the marks of missing values taken out."""
+    return column.set(column.str.strip_chars().is_in(list(missing)), None) if missing else column
+
+
+def typed_column(values: pl.Series, delimiter: str) -> tuple[pl.Series, bool, str | None]:
+    """Give a column of texts its type; also whether it has decimal commas, and the format of its dates."""
+    import polars as pl
+
+    values = values.set(values == "", None)
+    look = values.drop_nulls().head(_LOOK)
+    if len(look) == 0:
+        return values.cast(pl.Float64), False, None
+
+    def holds(kind: pl.DataType | type[pl.DataType], texts: pl.Series, sample: pl.Series) -> pl.Series | None:
+        if sample.cast(kind, strict=False).null_count():
+            return None
+        typed = texts.cast(kind, strict=False)
+        return typed if typed.null_count() == texts.null_count() else None
+
+    if not look.str.contains(r"^[+-]?0\d").any():
+        whole = holds(pl.Int64, values, look)
+        if whole is not None and not values.str.contains(r"^[+-]?0\d").any():
+            return whole, False, None
+        real = holds(pl.Float64, values, look)
+        if real is not None and values.str.contains(r"[^\d+-]").any() and not values.str.contains(r"^[+-]?0\d").any():
+            return real, False, None
+        if delimiter != "," and look.str.contains(r"^[+-]?\d+(,\d+)?$").all():
+            point = values.str.replace(",", ".", literal=True)
+            real = holds(pl.Float64, point, look.str.replace(",", ".", literal=True))
+            if real is not None and values.str.contains(",", literal=True).any():
+                return real, True, None
+    if look.str.to_lowercase().is_in(["true", "false"]).all():
+        truth = values.str.to_lowercase().replace_strict({"true": True, "false": False}, default=None)
+        if truth.null_count() == values.null_count():
+            return truth.cast(pl.Boolean), False, None
+    return _dated(values, look)
+
+
+def _dated(values: pl.Series, look: pl.Series) -> tuple[pl.Series, bool, str | None]:
+    """Give a column of texts the type of dates or times if exactly one format fits all of it."""
+    import polars as pl
+
+    for kind, formats in ((pl.Date, _DATES), (pl.Datetime("us"), _TIMES)):
+        fitting = []
+        for pattern in formats:
+            if look.str.strptime(kind, pattern, strict=False).null_count() == 0:
+                dates = values.str.strptime(kind, pattern, strict=False)
+                if dates.null_count() == values.null_count():
+                    fitting.append((dates, pattern))
+        if len(fitting) == 1 or (fitting and kind != pl.Date):  # times without fractions fit both of their formats
+            return fitting[0][0], False, fitting[0][1]
+    return values, False, None

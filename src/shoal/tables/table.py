@@ -1,0 +1,398 @@
+"""Tables of any kind to columns of numbers, and back: same kind, rows, order, index and types.
+
+A pandas, polars or pyarrow table goes in and the same kind comes out. Released values are put into a copy of
+the original column by position, never by label, so that types, missing cells and the index stay what they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import narwhals as nw
+import numpy as np
+
+from shoal.columns.categories import AnyColumn, Category, Factor
+from shoal.columns.numbers import Column
+from shoal.errors import DataError, counted
+from shoal.kernels.arrays import Flags, Ints, Numbers
+from shoal.plan.roles import Kind
+from shoal.tables.factors import Named, check_holds, factorise, put_pandas, put_polars, put_pyarrow
+from shoal.tables.identifying import Profile, looks_like_contact
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_SAMPLE = 1000  # values whose form is looked at when a column is profiled
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of any kind that narwhals can wrap.
+
+    Attributes
+    ----------
+    native
+        The table as it was given.
+    frame : narwhals.DataFrame
+        A view of it.
+    """
+
+    native: Any
+    frame: nw.DataFrame[Any]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return self.frame.columns
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the table as a polars frame; a column of values of several types becomes text."""
+        import polars as pl
+
+        try:
+            return self.frame.to_polars()
+        except Exception:  # pyarrow and polars raise different errors for such columns
+            return pl.DataFrame([_one_type(self.frame[name]) for name in self.names])
+
+    def types(self) -> list[tuple[str, str]]:
+        """Names and types of the columns, as the table's own library tells them."""
+        if _library(self.frame) == "pyarrow":
+            return [(field.name, str(field.type)) for field in self.native.schema]
+        return [(str(name), str(kind)) for name, kind in zip(self.names, self.native.dtypes, strict=True)]
+
+    def kind(self, name: str) -> Kind:
+        """Kind of a column, from its type."""
+        return _kind(self.frame[name].dtype)
+
+    def profile(self, name: str) -> Profile:
+        """Describe a column without showing its values."""
+        series = self.frame[name]
+        kind = _kind(series.dtype)
+        observed = _observed(series)
+        distinct = 0
+        whole = consecutive = contact = False
+        if kind is Kind.NUMERIC:
+            numbers = np.unique(_numbers(series, observed)[0][observed])
+            distinct = len(numbers)
+            finite = numbers[np.isfinite(numbers)]
+            whole = len(finite) > 0 and bool((finite == np.rint(finite)).all())
+            numbered = whole and distinct == int(observed.sum())
+            consecutive = numbered and float(finite[-1] - finite[0]) == distinct - 1
+        elif kind is not Kind.OTHER:
+            values = [v for v, o in zip(series.to_list(), observed.tolist(), strict=True) if o]
+            distinct = _distinct(values)
+        if kind is Kind.NOMINAL:
+            texts = [str(v) for v in values[:_SAMPLE]]
+            contact = len(texts) > 0 and sum(map(looks_like_contact, texts)) > 0.8 * len(texts)
+        return Profile(
+            name=name,
+            kind=kind,
+            type=str(series.dtype),
+            records=len(self),
+            missing=int((~observed).sum()),
+            distinct=distinct,
+            whole=whole,
+            consecutive=consecutive,
+            contact_like=contact,
+        )
+
+    def column(self, name: str) -> Column:
+        """Return the numbers of a column; raises DataError where it has none."""
+        series = self.frame[name]
+        kind = _kind(series.dtype)
+        if kind is Kind.BOOLEAN:
+            raise DataError(
+                f"column '{name}' is true or false, which has no mean; give it another role, or convert it to "
+                "0 and 1 to treat it as a number"
+            )
+        if kind not in (Kind.NUMERIC, Kind.DATE):
+            raise DataError(_not_numeric(series, name))
+        observed = _observed(series)
+        numbers, whole = _numbers(series, observed)
+        infinite = int((~np.isfinite(numbers[observed])).sum()) if not whole else 0
+        if infinite:
+            raise DataError(f"column '{name}' has {counted(infinite, 'infinite value')}; make them missing or finite")
+        if not observed.any():
+            return Column(name, np.zeros_like(numbers, dtype=np.int64 if whole else np.float64), observed)
+        if _too_wide(numbers[observed]):
+            raise DataError(f"column '{name}' spans more than its type can hold differences of; rescale it")
+        if not whole:
+            return Column(name, numbers, observed)
+        origin = numbers[np.argmax(observed)].item()
+        with np.errstate(over="ignore"):
+            differences = np.where(observed, (numbers - numbers.dtype.type(origin)).view(np.int64), 0)
+        step = _time_step(series.dtype, differences)
+        return Column(name, differences // step, observed, origin, step)
+
+    def factor(self, name: str) -> Factor:
+        """Return the categories of a column of any type as codes by first appearance."""
+        series = self.frame[name]
+        return factorise(series, _observed(series))
+
+    def check_holds(self, column: Category, occurring: int) -> None:
+        """Refuse a column whose type cannot hold what may be released for it."""
+        check_holds(self.frame[column.name], column.names, occurring)
+
+    def why_not_numeric(self, name: str) -> str:
+        """Explain what stands in the way of treating a column as numbers, without showing a value."""
+        return _not_numeric(self.frame[name], name)
+
+    def cells(self, name: str) -> tuple[list[Any], Flags]:
+        """Return the values of a column as they are, and which there are."""
+        series = self.frame[name]
+        return series.to_list(), _observed(series)
+
+    def codes(self, names: Sequence[str]) -> tuple[Ints, list[str]]:
+        """Number the combinations of some columns by first appearance; a missing value is a value of its own.
+
+        Returns the number of each record's combination, and a label for each.
+        """
+        parts = []
+        for name in names:
+            values, observed = self.cells(name)
+            parts.append([v if o else None for v, o in zip(values, observed.tolist(), strict=True)])
+        seen: dict[tuple[Any, ...], int] = {}
+        codes = np.fromiter((seen.setdefault(key, len(seen)) for key in zip(*parts, strict=True)), np.int64, len(self))
+        labels = [
+            ", ".join(f"{n} = {'missing' if v is None else v}" for n, v in zip(names, key, strict=True)) for key in seen
+        ]
+        return codes, labels
+
+    def replace(self, released: Mapping[str, tuple[AnyColumn, Numbers, Flags]], drop: Sequence[str]) -> Any:
+        """Return a table like this one with released columns in their places and some columns removed.
+
+        ``released`` maps names to the original column, the released values from its origin or codes of categories,
+        and which of them there are.
+        """
+        put = {"pandas": _put_pandas, "polars": _put_polars, "pyarrow": _put_pyarrow}[_library(self.frame)]
+        columns: dict[str, tuple[Any, Flags, Flags]] = {}
+        for name, (column, values, observed) in released.items():
+            if isinstance(column, Category):
+                named = Named(values.astype(np.int64), column.names)
+                columns[name] = (named, observed, column.observed & ~observed)
+                continue
+            unsigned = self.frame[name].dtype.is_unsigned_integer()
+            columns[name] = (_from_origin(column, values, unsigned), observed, column.observed & ~observed)
+        return put(self.native, columns, list(drop))
+
+
+def open_table(data: object) -> Table:
+    """Wrap a pandas, polars or pyarrow table."""
+    if isinstance(data, nw.DataFrame):
+        data = data.to_native()
+    if isinstance(data, nw.LazyFrame) or "lazy" in type(data).__name__.lower():
+        raise DataError(_not_a_table(data))
+    names = [*getattr(data, "column_names", getattr(data, "columns", ()))]
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        raise DataError(
+            [f"column name '{name}' occurs {names.count(name)} times; rename the columns" for name in twice]
+        )
+    unnamed = [name for name in names if not isinstance(name, str)]
+    if unnamed:
+        raise DataError(f"{counted(len(unnamed), 'column name')} not text, which the column names must be; rename them")
+    try:
+        frame: nw.DataFrame[Any] = nw.from_native(cast("Any", data), eager_only=True)
+    except TypeError:
+        raise DataError(_not_a_table(data)) from None
+    if _library(frame) not in ("pandas", "polars", "pyarrow"):
+        raise DataError(_not_a_table(data))
+    return Table(data, frame)
+
+
+def _not_a_table(data: object) -> str:
+    what = f"{type(data).__module__.split('.')[0]}.{type(data).__name__}"
+    hint = "call .collect() first" if "lazy" in what.lower() else "pass a pandas, polars or pyarrow table, or a path"
+    return f"cannot protect a {what}: {hint}"
+
+
+def _one_type(series: nw.Series[Any]) -> pl.Series:
+    """Return a series as a polars one, as text where its values are of several types."""
+    import polars as pl
+
+    try:
+        return series.to_polars()
+    except Exception:  # as above
+        cells = zip(series.to_list(), _observed(series).tolist(), strict=True)
+        return pl.Series(series.name, [str(value) if there else None for value, there in cells])
+
+
+def _library(frame: nw.DataFrame[Any]) -> str:
+    return str(frame.implementation.name).lower()
+
+
+def _kind(dtype: nw.dtypes.DType) -> Kind:
+    if dtype.is_numeric():
+        return Kind.NUMERIC
+    if isinstance(dtype, nw.Date | nw.Datetime):
+        return Kind.DATE
+    if isinstance(dtype, nw.Boolean):
+        return Kind.BOOLEAN
+    if isinstance(dtype, nw.String | nw.Categorical | nw.Enum | nw.Object):
+        return Kind.NOMINAL
+    return Kind.OTHER
+
+
+def _observed(series: nw.Series[Any]) -> Flags:
+    """Which values are neither null nor NaN."""
+    observed: Flags = ~np.asarray(series.is_null().to_numpy(), dtype=bool)
+    if series.dtype.is_float():
+        nan = series.is_nan().fill_null(False).to_numpy()
+        observed &= ~np.asarray(nan, dtype=bool)
+    return observed
+
+
+def _distinct(values: list[Any]) -> int:
+    """Count distinct values of any type."""
+    try:
+        return len(set(values))
+    except TypeError:  # lists and other values without a hash
+        return len({repr(value) for value in values})
+
+
+def _numbers(series: nw.Series[Any], observed: Flags) -> tuple[Any, bool]:
+    """Return values as integers or floats with anything where missing, and whether they must stay whole."""
+    dtype = series.dtype
+    if isinstance(dtype, nw.Date):
+        return _filled(series.dt.timestamp("ms"), np.int64) // 86_400_000, True
+    if isinstance(dtype, nw.Datetime):
+        unit = "ms" if dtype.time_unit == "s" else dtype.time_unit
+        ticks = _filled(series.dt.timestamp(unit), np.int64)
+        return (ticks // 1000 if dtype.time_unit == "s" else ticks), True
+    if dtype.is_integer():
+        return _filled(series, np.uint64 if dtype.is_unsigned_integer() else np.int64), True
+    return np.where(observed, _filled(series.cast(nw.Float64), np.float64), 0.0), False
+
+
+def _filled(series: nw.Series[Any], dtype: type[np.generic]) -> Any:
+    """Return values as an array, 0 where null."""
+    return np.asarray(series.fill_null(0).to_numpy(), dtype=dtype)
+
+
+def _time_step(dtype: nw.dtypes.DType, differences: Ints) -> int:
+    """Return the unit that times are given in, in ticks: days, minutes or seconds where all differences are whole."""
+    if not isinstance(dtype, nw.Datetime):
+        return 1
+    second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[dtype.time_unit]
+    return next((step for step in (86400 * second, 60 * second, second) if not (differences % step).any()), 1)
+
+
+def _too_wide(numbers: Any) -> bool:
+    """Whether differences of numbers do not fit into their type."""
+    limit = np.finfo(np.float64).max if numbers.dtype.kind == "f" else np.iinfo(np.int64).max
+    return bool(numbers.max().item() - numbers.min().item() > limit)
+
+
+def _from_origin(column: Column, values: Numbers, unsigned: bool) -> Any:
+    """Return released values as numbers of the original's type: exact integers, or floats."""
+    if not column.whole:
+        return values
+    differences = (values * column.step).view(np.uint64)
+    numbers = differences + np.uint64(column.origin % 2**64)  # wraps as two's complement does
+    return numbers if unsigned else numbers.view(np.int64)
+
+
+def _not_numeric(series: nw.Series[Any], name: str) -> str:
+    """Explain what stands in the way of treating a column as numbers, without showing a value."""
+    if _kind(series.dtype) is not Kind.NOMINAL:
+        return f"column '{name}' has type {series.dtype}, which this method cannot average; give it another role"
+    cells = zip(series.to_list(), _observed(series).tolist(), strict=True)
+    values = {row: str(v) for row, (v, o) in enumerate(cells, start=1) if o}
+    rows = [row for row, v in values.items() if not is_number(v)]
+    if not rows:
+        return f"column '{name}' holds numbers as text; convert it to a numeric type"
+    if len(rows) < 0.5 * len(values):
+        return (
+            f"column '{name}' has text in {len(rows)} of {len(values)} cells, the first in record {rows[0]}; correct "
+            "them, or, if they mark missing values, say so (missing=[...] in `reading`, or --missing)"
+        )
+    return f"column '{name}' is text, and this method needs numbers; give it another role"
+
+
+def is_number(text: str) -> bool:
+    """Whether a text can be read as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+_Released = Mapping[str, tuple[Any, Flags, Flags]]  # numbers or names, where to put them, where to put nothing
+
+
+def _put_pandas(frame: Any, columns: _Released, drop: list[str]) -> Any:
+    import pandas as pd  # only where the user has it already
+
+    frame = frame.drop(columns=drop)
+    for place, name in enumerate(frame.columns):
+        if name not in columns:
+            continue
+        numbers, put, suppress = columns[name]
+        old = frame.iloc[:, place]
+        if isinstance(numbers, Named):
+            frame.isetitem(place, put_pandas(old, numbers, put, suppress))
+            continue
+        new = old.array.copy()
+        if isinstance(old.dtype, pd.ArrowDtype):
+            filled = _put_arrow(new.__arrow_array__(), old.dtype.pyarrow_dtype, numbers, put, suppress)
+            new = pd.array(filled.to_pandas(types_mapper=pd.ArrowDtype), dtype=old.dtype)
+        elif isinstance(old.dtype, pd.DatetimeTZDtype):
+            stamps = pd.DatetimeIndex(numbers[put].view(f"M8[{old.dtype.unit}]"), tz="UTC")
+            new[put] = stamps.tz_convert(old.dtype.tz).array
+        elif old.dtype.kind == "M":
+            new[put] = numbers[put].view(old.dtype)
+        else:
+            new[put] = numbers[put].astype(getattr(old.dtype, "numpy_dtype", old.dtype))
+        if suppress.any() and not isinstance(old.dtype, pd.ArrowDtype):
+            new[suppress] = getattr(old.dtype, "na_value", np.nan)
+        frame.isetitem(place, pd.Series(new, index=frame.index, copy=False))
+    return frame
+
+
+def _put_polars(frame: Any, columns: _Released, drop: list[str]) -> Any:
+    import polars as pl
+
+    changed = []
+    for name, (numbers, put, suppress) in columns.items():
+        old = frame[name]
+        if isinstance(numbers, Named):
+            changed.append(put_polars(old, numbers, put, suppress))
+            continue
+        new = pl.Series(name, numbers)
+        if old.dtype == pl.Date:
+            new = new.cast(pl.Int32)
+        if old.dtype.is_decimal():
+            new = new.round(old.dtype.scale)
+        new = new.cast(old.dtype).zip_with(pl.Series(put), old)
+        changed.append(pl.select(pl.when(pl.Series(suppress)).then(None).otherwise(new).alias(name)).to_series())
+    return frame.with_columns(changed).drop(drop)
+
+
+def _put_pyarrow(table: Any, columns: _Released, drop: list[str]) -> Any:
+    for name, (numbers, put, suppress) in columns.items():
+        place = table.schema.get_field_index(name)
+        field = table.schema.field(place)
+        table = table.set_column(place, field, _put_arrow(table.column(place), field.type, numbers, put, suppress))
+    return table.drop_columns(drop) if drop else table
+
+
+def _put_arrow(old: Any, kind: Any, numbers: Any, put: Flags, suppress: Flags) -> Any:
+    import pyarrow as pa  # only where the user has it already
+    import pyarrow.compute as pc
+
+    if isinstance(numbers, Named):
+        return put_pyarrow(old, kind, numbers, put, suppress)
+    if pa.types.is_date32(kind):
+        numbers = numbers.astype(np.int32)
+    elif pa.types.is_date64(kind):
+        numbers = numbers * 86_400_000
+    elif pa.types.is_decimal(kind):
+        numbers = np.round(numbers, kind.scale)
+    new = pc.if_else(pa.array(put), pa.array(numbers).cast(kind, safe=False), old)
+    return pc.if_else(pa.array(suppress), pa.scalar(None, kind), new)
