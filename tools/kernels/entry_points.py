@@ -155,10 +155,11 @@ def describe(kind: Any) -> str:
         return {"int64": "int64", "float64": "float64", "bool": "bool"}[str(kind)]
     if isinstance(kind, types.Array):
         return f"{np.dtype(numpy_support.as_dtype(kind.dtype))}[{kind.ndim}{kind.layout}]"
-    if isinstance(kind, types.BaseTuple) and not isinstance(kind, types.BaseNamedTuple):
-        if any(isinstance(part, types.BaseTuple) for part in kind):
-            raise NotExpressibleError(f"it returns tuples in tuples, {kind}")
-        return f"({', '.join(map(describe, kind))})"
+    if isinstance(kind, types.BaseTuple) and not any(isinstance(part, types.BaseTuple) for part in kind):
+        parts = [describe(part) for part in kind]
+        if isinstance(kind, types.BaseNamedTuple):
+            parts = [f"{field}={part}" for field, part in zip(kind.fields, parts, strict=True)]
+        return f"{kind.instance_class.__name__ if isinstance(kind, types.BaseNamedTuple) else ''}({', '.join(parts)})"
     raise NotExpressibleError(f"it returns {kind}")
 
 

@@ -38,9 +38,10 @@ class Kernel:
 
     def __init__(self, function: Callable[..., Any], inline: bool) -> None:
         functools.update_wrapper(self, function)
+        sources.keep_source(function)
         self.py_func = function
         self._inline = inline
-        self._calls: dict[tuple[Hashable, ...], Callable[[tuple[Any, ...], list[Any]], Any] | None] = {}
+        self._calls: dict[tuple[Hashable, ...], library.Call | None] = {}
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         if named:
@@ -76,7 +77,7 @@ class Kernel:
         """What numba asks for when it compiles a kernel that calls this one."""
         return self.dispatcher._numba_type_
 
-    def _find(self, arguments: tuple[Any, ...]) -> Callable[[tuple[Any, ...], list[Any]], Any] | None:
+    def _find(self, arguments: tuple[Any, ...]) -> library.Call | None:
         """Return the library's code for the types of these arguments, or None."""
         types = signatures.text_of(arguments)
         if types is None:
@@ -91,7 +92,7 @@ class Kernel:
             entry = opened.entries.get((sources.hash_of(self.py_func), types))
         except sources.SourceMissingError:
             return None
-        return None if entry is None else opened.bind(entry, signatures.pack_format(arguments))
+        return None if entry is None else opened.bind(entry, signatures.pack_format(arguments), self.py_func.__globals__)
 
 
 @overload

@@ -27,7 +27,8 @@ FOLDER = Path(__file__).parent / "prebuilt"
 SWITCH = "SHOAL_PREBUILT"
 
 _HEADER = 16  # bytes of a Python object before its own fields; more in builds for debugging or without the global lock
-_Words = dict[int, Any]
+
+Call = Callable[[tuple[Any, ...], list[Any]], Any]
 
 
 class Entry(NamedTuple):
@@ -43,16 +44,16 @@ class Library(NamedTuple):
     code: ctypes.CDLL
     entries: dict[tuple[str, str], Entry]  # by hash and types
 
-    def bind(self, entry: Entry, pack_format: str) -> Callable[[tuple[Any, ...], list[Any]], Any]:
+    def bind(self, entry: Entry, pack_format: str, names: dict[str, Any]) -> Call:
         """Return a function that calls an entry, given the arguments and what stands for them in its slots.
 
-        It raises :class:`struct.error` where a number is too large for its slot.
+        ``names`` are the globals of the kernel, which has the named tuple that it returns among them. The function raises :class:`struct.error` where a number is too large for its slot.
         """
         function = self.code[entry.symbol]
         function.argtypes = (ctypes.c_char_p, ctypes.c_void_p)
         function.restype = ctypes.c_int
         pack = struct.Struct(f"={pack_format}").pack
-        words, give = _results(entry.result, _release_of(self.code))
+        words, give = _results(entry.result, _release_of(self.code), names)
         unpack = struct.Struct(f"={words}").unpack_from
         room = ctypes.c_uint64 * max(1, len(words))
 
@@ -110,7 +111,7 @@ def _reads_arrays(code: ctypes.CDLL) -> bool:
 _Give = Callable[[Iterator[Any], tuple[Any, ...]], Any]
 
 
-def _results(text: str, release: Callable[[int], None]) -> tuple[str, _Give]:
+def _results(text: str, release: Callable[[int], None], names: dict[str, Any]) -> tuple[str, _Give]:
     """Words that a result takes, as a :mod:`struct` format, and a function that makes it of them."""
     if text == "none":
         return "", lambda words, arguments: None
@@ -118,10 +119,12 @@ def _results(text: str, release: Callable[[int], None]) -> tuple[str, _Give]:
         return {"int64": "q", "float64": "d"}[text], lambda words, arguments: next(words)
     if text == "bool":
         return "q", lambda words, arguments: next(words) != 0
-    if text.startswith("("):
-        parts = [_results(part, release) for part in text[1:-1].split(", ")]
+    if text.endswith(")"):
+        name, _, inside = text[:-1].partition("(")
+        parts = [_results(part.rpartition("=")[2], release, names) for part in inside.split(", ")]
+        make = names[name]._make if name else tuple
         gives = [give for _, give in parts]
-        return "".join(words for words, _ in parts), lambda words, arguments: tuple(g(words, arguments) for g in gives)
+        return "".join(words for words, _ in parts), lambda words, arguments: make([g(words, arguments) for g in gives])
     kind, _, shape = text.rstrip("]").partition("[")
     dimensions, typestr = int(shape[:-1]), np.dtype(kind).str
 

@@ -20,11 +20,19 @@ Function = Callable[..., Any]
 
 OPERATIONS: dict[Function, dict[type, Any]] = {}  # the kernel that stands for an operation, by the type of its argument
 
+_files: dict[str, list[str]] = {}
 _PACKAGE = __name__.partition(".")[0]
 
 
 class SourceMissingError(Exception):
     """The source of a kernel is not there: only its bytecode was installed."""
+
+
+def keep_source(function: Function) -> None:
+    """Read the file of a function now: somebody may change it later, while what was loaded runs on."""
+    file = function.__code__.co_filename
+    if file not in _files:
+        _files[file] = linecache.getlines(file, function.__globals__)
 
 
 @cache
@@ -64,7 +72,8 @@ def _source(function: Function) -> str:
     The standard library's way tokenises every function, which takes longer than all else here.
     """
     code = function.__code__
-    lines = linecache.getlines(code.co_filename, function.__globals__)[code.co_firstlineno - 1 :]
+    keep_source(function)
+    lines = _files[code.co_filename][code.co_firstlineno - 1 :]
     if not lines:
         raise SourceMissingError(code.co_filename)
     margin = len(lines[0]) - len(lines[0].lstrip())
