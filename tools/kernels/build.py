@@ -1,4 +1,4 @@
-"""Build the library of kernels: python tools/kernels/build.py [--check].
+"""Build the library of kernels: python tools/kernels/build.py [--check] [--jobs N].
 
 numba compiles every line of signatures.txt for x86-64-v3, each with a small entry point that takes addresses instead of
 Python objects; what it makes is put into one module, and zig (from the package ``ziglang``) links that with shim.c
@@ -20,8 +20,16 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
+
+import shoal
+from shoal.kernels.compiling import Kernel
+from shoal.kernels.library import FOLDER
+from shoal.kernels.sources import hash_of
 
 HERE = Path(__file__).parent
 SIGNATURES = HERE / "signatures.txt"
@@ -29,23 +37,19 @@ CPU = "x86-64-v3"
 TARGET = "x86_64-linux-gnu.2.17"
 NAME = "linux-x86_64"
 
-os.environ.update(
-    NUMBA_CPU_NAME=CPU,
-    NUMBA_CPU_FEATURES="+sse2",  # what the name implies; without this numba adds what this machine has
-    NUMBA_DISABLE_INTEL_SVML="1",
-    SHOAL_PREBUILT="off",
-)
-
-import shoal  # noqa: E402 - after the settings of its compiler
-from shoal.kernels.compiling import Kernel  # noqa: E402
-from shoal.kernels.library import FOLDER  # noqa: E402
-from shoal.kernels.sources import hash_of  # noqa: E402
+SETTINGS = {
+    "NUMBA_CPU_NAME": CPU,
+    "NUMBA_CPU_FEATURES": "+sse2",  # what the name implies; without this numba adds what this machine has
+    "NUMBA_DISABLE_INTEL_SVML": "1",
+    "SHOAL_PREBUILT": "off",
+}
 
 
 def main() -> None:
     """Build the library, or say whether it is as it should be."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="only say what is missing or out of date")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many to compile at a time")
     arguments = parser.parse_args()
     wanted = list(read_signatures(SIGNATURES))
     if arguments.check:
@@ -53,7 +57,7 @@ def main() -> None:
         if missing:
             sys.exit("not in the library as they are now, run `make kernels`: " + ", ".join(missing))
         return
-    build(wanted)
+    build(wanted, arguments.jobs)
 
 
 def kernels_of_shoal() -> dict[str, Kernel]:
@@ -100,32 +104,30 @@ def stale(wanted: list[tuple[str, Kernel, str]]) -> list[str]:
     )
 
 
-def build(wanted: list[tuple[str, Kernel, str]]) -> None:
+def build(wanted: list[tuple[str, Kernel, str]], jobs: int) -> None:
     """Compile, link, and write the library with its listing."""
-    from entry_points import NotExpressibleError, compile_entry
+    os.environ.update(SETTINGS)  # before numba is imported
     from llvmlite import binding as llvm
 
-    whole, kernels, passed = None, defaultdict(list), []
-    for number, (name, kernel, types) in enumerate(wanted):
-        symbol = f"k{number}"
-        try:
-            module, result = compile_entry(kernel, types, symbol)
-        except NotExpressibleError as reason:
-            print(f"passed over: {name} {types}: {reason}", file=sys.stderr)
-            passed.append((name, types))
-            continue
-        print(f"{number + 1}/{len(wanted)} {name}", file=sys.stderr)
-        kernels[name, hash_of(kernel.py_func)].append((symbol, types, result))
-        if whole is None:
-            whole = module
-        else:
-            whole.link_in(module)
+    whole, kernels, passed = llvm.parse_assembly(""), defaultdict(list), []
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as workers:
+        tasks = [(name, types, f"k{number}") for number, (name, _, types) in enumerate(wanted)]
+        for (name, kernel, types), (bitcode, result), task in zip(
+            wanted, workers.map(_compile, tasks), tasks, strict=True
+        ):
+            if bitcode is None:
+                print(f"passed over: {name} {types}: {result}", file=sys.stderr)
+                passed.append((name, types))
+                continue
+            print(task[2], name, len(bitcode), file=sys.stderr)
+            kernels[name, hash_of(kernel.py_func)].append((task[2], types, result))
+            whole.link_in(llvm.parse_bitcode(bitcode))
     symbols = {entry[0] for entries in kernels.values() for entry in entries}
     FOLDER.mkdir(exist_ok=True)
     binary = FOLDER / f"{NAME}.so"
     with tempfile.TemporaryDirectory() as folder:
-        made = Path(os.environ.get("SHOAL_KEEP_OBJECT") or Path(folder) / "kernels.o")
-        made.write_bytes(machine_code(llvm, whole, symbols))
+        made = Path(folder) / "kernels.o"
+        made.write_bytes(machine_code(llvm, whole))
         link(made, binary)
     listing = {
         "cpu": CPU,
@@ -141,14 +143,29 @@ def build(wanted: list[tuple[str, Kernel, str]]) -> None:
     print(f"{len(symbols)} entries of {len(kernels)} kernels, {binary.stat().st_size / 1e6:.2f} MB", file=sys.stderr)
 
 
-def machine_code(llvm: Any, module: Any, keep: set[str]) -> bytes:
-    """Object code of a module in which only the entry points are visible, and nothing is left that they do not use."""
-    for function in module.functions:
-        if not function.is_declaration:
-            function.linkage = "external" if function.name in keep else "internal"
-    for value in module.global_variables:
-        if not value.is_declaration:
-            value.linkage = "internal"
+def _compile(task: tuple[str, str, str]) -> tuple[bytes | None, str]:
+    """Compile one line of the list, in a process of its own; return bitcode and results, or None and the reason."""
+    from entry_points import NotExpressibleError, compile_entry
+
+    name, types, symbol = task
+    try:
+        module, result = compile_entry(_kernels()[name], types, symbol)
+    except NotExpressibleError as reason:
+        return None, str(reason)
+    # names are unique in a process only
+    for part in (*module.functions, *module.global_variables):
+        if not part.is_declaration and part.name != symbol:
+            part.linkage = "internal"
+    return module.as_bitcode(), result
+
+
+@cache
+def _kernels() -> dict[str, Kernel]:
+    return kernels_of_shoal()
+
+
+def machine_code(llvm: Any, module: Any) -> bytes:
+    """Object code of a module in which nothing is left that the entry points do not use."""
     module.triple = "x86_64-unknown-linux-gnu"
     machine = llvm.Target.from_triple(module.triple).create_target_machine(
         cpu=CPU, opt=3, reloc="pic", codemodel="default"
@@ -167,9 +184,7 @@ def link(made: Path, binary: Path) -> None:
     compiler = [os.environ["SHOAL_CC"]] if os.environ.get("SHOAL_CC") else [sys.executable, "-m", "ziglang", "cc"]
     target = [] if os.environ.get("SHOAL_CC") else ["-target", TARGET, "-mcpu=x86_64"]
     flags = ["-shared", "-O2", "-fPIC", "-fvisibility=hidden", "-s", "-Wl,--gc-sections", "-Wl,--no-undefined"]
-    subprocess.run(
-        [*compiler, *target, *flags, "-o", str(binary), str(HERE / "shim.c"), str(made), "-lm"], check=True
-    )
+    subprocess.run([*compiler, *target, *flags, "-o", str(binary), str(HERE / "shim.c"), str(made), "-lm"], check=True)
 
 
 if __name__ == "__main__":

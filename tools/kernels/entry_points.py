@@ -14,7 +14,6 @@ import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.datamodel import default_manager
 from numba.np import numpy_support
 from numba.np.arrayobj import populate_array
 
@@ -55,9 +54,7 @@ def _with_entry(compiled: Any, arguments: tuple[Any, ...], result: Any, symbol: 
     values = [reader.value(kind) for kind in arguments]
     status, returned = context.call_conv.call_function(builder, callee, result, arguments, values)
     with builder.if_then(status.is_error, likely=False):
-        address = builder.select(
-            status.is_user_exc, builder.ptrtoint(status.excinfoptr, _WORD), ir.Constant(_WORD, 0)
-        )
+        address = builder.select(status.is_user_exc, builder.ptrtoint(status.excinfoptr, _WORD), ir.Constant(_WORD, 0))
         builder.store(address, out)
         builder.ret(ir.Constant(ir.IntType(32), 1))
     _Results(context, builder, out).put(result, returned)
@@ -161,9 +158,6 @@ def describe(kind: Any) -> str:
             parts = [f"{field}={part}" for field, part in zip(kind.fields, parts, strict=True)]
         return f"{kind.instance_class.__name__ if isinstance(kind, types.BaseNamedTuple) else ''}({', '.join(parts)})"
     raise NotExpressibleError(f"it returns {kind}")
-
-
-# arguments -----------------------------------------------------------------------------------------------------------
 
 
 def parse_types(text: str) -> tuple[Any, ...]:

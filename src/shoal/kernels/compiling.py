@@ -44,6 +44,7 @@ class Kernel:
         self._calls: dict[tuple[Hashable, ...], library.Call | None] = {}
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Run the machine code for the types of these arguments."""
         if named:
             arguments = inspect.signature(self.py_func).bind(*arguments, **named).args
         key: list[Hashable] = []
@@ -63,7 +64,7 @@ class Kernel:
 
     @functools.cached_property
     def dispatcher(self) -> Any:
-        """numba's object for this kernel."""
+        """Numba's object for this kernel."""
         with _lock:
             from shoal.kernels import just_in_time
 
@@ -92,7 +93,9 @@ class Kernel:
             entry = opened.entries.get((sources.hash_of(self.py_func), types))
         except sources.SourceMissingError:
             return None
-        return None if entry is None else opened.bind(entry, signatures.pack_format(arguments), self.py_func.__globals__)
+        return (
+            None if entry is None else opened.bind(entry, signatures.pack_format(arguments), self.py_func.__globals__)
+        )
 
 
 @overload

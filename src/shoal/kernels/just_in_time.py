@@ -94,7 +94,7 @@ class _Disk(caching._Cache):  # type: ignore[misc]
             code = CompileResult._rebuild(target_context, *pickle.loads(contents[_CHECKSUM:]))
             with suppress(OSError):
                 os.utime(path)
-        except Exception:  # noqa: BLE001 - of another version of numba, of a module that has moved, half written: compile
+        except Exception:  # half written, of another version of numba, or of a module that has moved: compile
             return None
         return code
 

@@ -47,7 +47,8 @@ class Library(NamedTuple):
     def bind(self, entry: Entry, pack_format: str, names: dict[str, Any]) -> Call:
         """Return a function that calls an entry, given the arguments and what stands for them in its slots.
 
-        ``names`` are the globals of the kernel, which has the named tuple that it returns among them. The function raises :class:`struct.error` where a number is too large for its slot.
+        ``names`` are the globals of the kernel, among them the named tuple that it returns. The function raises
+        :class:`struct.error` where a number is too large for its slot.
         """
         function = self.code[entry.symbol]
         function.argtypes = (ctypes.c_char_p, ctypes.c_void_p)
@@ -75,7 +76,7 @@ def open_library() -> Library | None:
     name = f"{sys.platform}-{platform.machine()}"
     try:
         return _open(FOLDER / f"{name}.so", FOLDER / f"{name}.json")
-    except Exception:  # noqa: BLE001 - whatever is wrong with a library, compiling is the way out
+    except Exception:  # whatever is wrong with a library, compiling is the way out
         return None
 
 
@@ -105,8 +106,6 @@ def _reads_arrays(code: ctypes.CDLL) -> bool:
     code.shoal_read_array(id(probe), found)
     return list(found) == [probe.__array_interface__["data"][0], *probe.shape, *probe.strides]
 
-
-# results -------------------------------------------------------------------------------------------------------------
 
 _Give = Callable[[Iterator[Any], tuple[Any, ...]], Any]
 
