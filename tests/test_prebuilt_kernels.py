@@ -229,13 +229,15 @@ def other(x):
     return {other}
 @kernel
 def outer(x):
-    '''Docstring.'''
+    '''{words}'''
     return inner(x) if x < LIMIT else 0
 """
 
 
 def hashes(folder, name, **changes):
-    text = CALLEE.format(**{"limit": 3, "comment": "# why", "inner": "x + 1", "other": "x"} | changes)
+    text = CALLEE.format(
+        **{"limit": 3, "comment": "# why", "inner": "x + 1", "other": "x", "words": "Words."} | changes
+    )
     (folder / f"{name}.py").write_text(text, encoding="utf-8")
     specification = importlib.util.spec_from_file_location(name, folder / f"{name}.py")
     module = importlib.util.module_from_spec(specification)
@@ -245,8 +247,10 @@ def hashes(folder, name, **changes):
 
 def test_the_hash_follows_the_source_the_constants_and_the_kernels_that_are_called_and_nothing_else(tmp_path):
     first = hashes(tmp_path, "first")
-    assert hashes(tmp_path, "moved", comment="# another reason") == first
-    assert hashes(tmp_path, "unrelated", other="x + x") == first | {"other": hashes(tmp_path, "b", other="x + x")["other"]}
+    assert hashes(tmp_path, "moved", comment="# another reason", words="Other words\n\n    in two lines.") == first
+    unrelated = hashes(tmp_path, "unrelated", other="x + x")
+    assert unrelated["other"] != first["other"]
+    assert unrelated | {"other": first["other"]} == first
     called = hashes(tmp_path, "called", inner="x + 2")
     assert called["inner"] != first["inner"]
     assert called["outer"] != first["outer"]

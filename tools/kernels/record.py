@@ -157,7 +157,11 @@ class Notes(threading.local):
 def run_as_python() -> Notes:
     """Let kernels run as they are written, and operations go to the kernel of their type."""
     notes = Notes()
-    Kernel.__call__ = lambda kernel, *arguments, **named: notes.take(kernel, *arguments, **named)  # type: ignore[method-assign]
+
+    def call(kernel: Kernel, *arguments: Any, **named: Any) -> Any:
+        return notes.take(kernel, *arguments, **named)
+
+    Kernel.__call__ = call  # type: ignore[method-assign]
     pool.worth_indexing = spanning_tree.worth_indexing = lambda n: n >= MANY
     operations = {operation: _choose(kernels) for operation, kernels in OPERATIONS.items()}
     for module in {sys.modules[kernel.__module__] for kernel in kernels_of_shoal().values()}:

@@ -94,7 +94,7 @@ def representative(x: Floats, w: Floats, m: int, how: int, lift: float) -> float
 
 @kernel(inline=True)
 def _sort(x: Floats, w: Floats, m: int, xs: Floats, ws: Floats) -> None:
-    """Put the first ``m`` values into ``xs`` in order, and their weights into ``ws``; equal ones stay in their order."""
+    """Put the first ``m`` values into ``xs`` in order, and their weights into ``ws``; equal ones keep their order."""
     if m > _SMALL:
         by_value = np.argsort(x[:m], kind="mergesort")
         for i in range(m):

@@ -21,6 +21,7 @@ Function = Callable[..., Any]
 OPERATIONS: dict[Function, dict[type, Any]] = {}  # the kernel that stands for an operation, by the type of its argument
 
 _files: dict[str, list[str]] = {}
+_ABOVE, _HEADER, _FIRST, _DOCSTRING, _BODY = range(5)  # places in the source of a function
 _PACKAGE = __name__.partition(".")[0]
 
 
@@ -67,7 +68,7 @@ def _own(function: Function) -> str:
 
 
 def _source(function: Function) -> str:
-    """Lines of a function without comments on their own and blank lines; its module's file is read once.
+    """Lines of a function without its docstring, blank lines and lines of comment.
 
     The standard library's way tokenises every function, which takes longer than all else here.
     """
@@ -78,15 +79,26 @@ def _source(function: Function) -> str:
         raise SourceMissingError(code.co_filename)
     margin = len(lines[0]) - len(lines[0].lstrip())
     found: list[str] = []
-    named = False
+    place, quotes = _ABOVE, ""
     for line in lines:
         text = line.strip()
         if not text or text.startswith("#"):
             continue
-        outside = len(line) - len(line.lstrip()) <= margin
-        if named and outside and not text.startswith(")"):
+        if place == _DOCSTRING:
+            place = _BODY if text.endswith(quotes) else place
+            continue
+        if place == _FIRST and text[:3] in ('"""', "'''"):
+            quotes = text[:3]
+            place = _BODY if len(text) > 3 and text.endswith(quotes) else _DOCSTRING
+            continue
+        if place == _BODY and len(line) - len(line.lstrip()) <= margin:
             break
-        named = named or text.startswith("def ")
+        if place == _ABOVE and text.startswith("def "):
+            place = _HEADER
+        if place == _HEADER and text.partition("  #")[0].endswith(":"):
+            place = _FIRST
+        elif place == _FIRST:
+            place = _BODY
         found.append(line[margin:].rstrip())
     return "\n".join(found)
 
