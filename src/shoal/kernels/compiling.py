@@ -12,7 +12,7 @@ import inspect
 import os
 import struct
 import threading
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast, overload
@@ -36,18 +36,20 @@ class Kernel:
         The function as it is written.
     """
 
+    __qualname__: str
+
     def __init__(self, function: Callable[..., Any], inline: bool) -> None:
         functools.update_wrapper(self, function)
         sources.keep_source(function)
         self.py_func = function
         self._inline = inline
-        self._calls: dict[tuple[Hashable, ...], library.Call | None] = {}
+        self._calls: dict[tuple[Any, ...], library.Call | None] = {}
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Run the machine code for the types of these arguments."""
         if named:
             arguments = inspect.signature(self.py_func).bind(*arguments, **named).args
-        key: list[Hashable] = []
+        key: list[Any] = []
         slots: list[Any] = []
         signatures.read(arguments, key, slots)
         try:

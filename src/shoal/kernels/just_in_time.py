@@ -29,6 +29,9 @@ from numba.extending import overload
 from shoal.kernels.sources import OPERATIONS, SourceMissingError, hash_of
 
 _WEEK = 7 * 24 * 3600
+_rebuild: Any = CompileResult._rebuild  # untyped
+_dumps: Any = serialize.dumps
+_register: Any = event.register
 _CHECKSUM = hashlib.sha256().digest_size
 
 _implemented: set[Callable[..., Any]] = set()
@@ -60,7 +63,7 @@ def _implement(operation: Callable[..., Any], kernels: dict[type, Any]) -> None:
     overload(operation, strict=False)(choose)
 
 
-class _Disk(caching._Cache):  # type: ignore[misc]
+class _Disk(caching._Cache):
     """What numba's dispatcher asks for compiled code before it compiles."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -91,7 +94,7 @@ class _Disk(caching._Cache):  # type: ignore[misc]
             contents = path.read_bytes()
             if hashlib.sha256(contents[_CHECKSUM:]).digest() != contents[:_CHECKSUM]:
                 return None
-            code = CompileResult._rebuild(target_context, *pickle.loads(contents[_CHECKSUM:]))
+            code = _rebuild(target_context, *pickle.loads(contents[_CHECKSUM:]))
             with suppress(OSError):
                 os.utime(path)
         except Exception:  # half written, of another version of numba, or of a module that has moved: compile
@@ -104,7 +107,7 @@ class _Disk(caching._Cache):  # type: ignore[misc]
         if path is None or data.lifted or data.library.has_dynamic_globals:
             return
         with suppress(Exception):
-            contents = serialize.dumps(data._reduce())
+            contents = _dumps(data._reduce())
             with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.stem, delete=False) as file:
                 try:
                     file.write(hashlib.sha256(contents).digest() + contents)
@@ -140,7 +143,7 @@ def _folder() -> Path | None:
     return folder
 
 
-class _Compiling(event.Listener):  # type: ignore[misc]
+class _Compiling(event.Listener):
     def on_start(self, event: Any) -> None:
         for listener in list(listeners):
             listener()
@@ -149,4 +152,4 @@ class _Compiling(event.Listener):  # type: ignore[misc]
         pass
 
 
-event.register("numba:compile", _Compiling())
+_register("numba:compile", _Compiling())

@@ -168,7 +168,7 @@ class _Memory:
 def _release_of(code: ctypes.CDLL) -> Callable[[int], None]:
     release = code.shoal_release
     release.argtypes, release.restype = (ctypes.c_void_p,), None
-    return release  # type: ignore[no-any-return]
+    return release
 
 
 class _ErrorInside(ctypes.Structure):
@@ -183,4 +183,4 @@ def _error(address: int) -> BaseException:
         return ValueError("arrays in a kernel do not fit together; SHOAL_PREBUILT=off tells more")
     inside = _ErrorInside.from_address(address)
     kind, arguments, _ = pickle.loads(ctypes.string_at(inside.pickled, inside.size))  # of our own library
-    return kind(*arguments)  # type: ignore[no-any-return]
+    return kind(*arguments)

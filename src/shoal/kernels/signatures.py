@@ -9,7 +9,7 @@ whose rows are not next to each other, and ``const`` one that may not be written
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ _SCALARS = {int: "int64", np.int64: "int64", float: "float64", np.float64: "floa
 _FORMATS = {"int64": "q", "float64": "d", "bool": "q"}
 
 
-def read(arguments: Iterable[Any], key: list[Hashable], slots: list[Any]) -> None:
+def read(arguments: Iterable[Any], key: list[Any], slots: list[Any]) -> None:
     """Append what tells the types of a call apart to ``key``, and what is passed to the library to ``slots``.
 
     An array is passed as the address of the Python object: the library reads where its data are.
