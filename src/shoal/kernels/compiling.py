@@ -43,10 +43,13 @@ class Kernel:
         sources.keep_source(function)
         self.py_func = function
         self._inline = inline
+        self._compiled_only = False  # known once it was called
         self._calls: dict[tuple[Any, ...], library.Call | None] = {}
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Run the machine code for the types of these arguments."""
+        if self._compiled_only:
+            return self.dispatcher(*arguments, **named)
         if named:
             arguments = inspect.signature(self.py_func).bind(*arguments, **named).args
         key: list[Any] = []
@@ -83,21 +86,17 @@ class Kernel:
     def _find(self, arguments: tuple[Any, ...]) -> library.Call | None:
         """Return the library's code for the types of these arguments, or None."""
         types = signatures.text_of(arguments)
-        if types is None:
-            return None
-        if os.environ.get(RECORD):
+        if types is not None and os.environ.get(RECORD):
             with Path(os.environ[RECORD]).open("a", encoding="utf-8") as file:
                 file.write(f"{self.__module__}:{self.__qualname__} {types}\n")
         opened = library.open_library()
-        if opened is None:
+        entries: dict[str, library.Entry] = {}
+        with suppress(sources.SourceMissingError):
+            entries = {} if opened is None else opened.kernels.get(sources.hash_of(self.py_func), {})
+        self._compiled_only = not entries and not os.environ.get(RECORD)
+        if opened is None or types not in entries:
             return None
-        try:
-            entry = opened.entries.get((sources.hash_of(self.py_func), types))
-        except sources.SourceMissingError:
-            return None
-        return (
-            None if entry is None else opened.bind(entry, signatures.pack_format(arguments), self.py_func.__globals__)
-        )
+        return opened.bind(entries[types], signatures.pack_format(arguments), self.py_func.__globals__)
 
 
 @overload

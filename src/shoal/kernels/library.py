@@ -42,7 +42,7 @@ class Library(NamedTuple):
     """An open library."""
 
     code: ctypes.CDLL
-    entries: dict[tuple[str, str], Entry]  # by hash and types
+    kernels: dict[str, dict[str, Entry]]  # by hash and types
 
     def bind(self, entry: Entry, pack_format: str, names: dict[str, Any]) -> Call:
         """Return a function that calls an entry, given the arguments and what stands for them in its slots.
@@ -90,12 +90,11 @@ def _open(binary: Path, listing: Path) -> Library | None:
     code = ctypes.CDLL(str(binary))
     if code.shoal_runs_here() != 1 or not _reads_arrays(code):
         return None
-    entries = {
-        (kernel["hash"], types): Entry(symbol, result)
-        for kernel in contents["kernels"]
-        for symbol, types, result in kernel["entries"]
-    }
-    return Library(code, entries)
+    kernels: dict[str, dict[str, Entry]] = {}
+    for kernel in contents["kernels"]:  # two of the same source are one
+        entries = {types: Entry(symbol, result) for symbol, types, result in kernel["entries"]}
+        kernels.setdefault(kernel["hash"], {}).update(entries)
+    return Library(code, kernels)
 
 
 def _reads_arrays(code: ctypes.CDLL) -> bool:
