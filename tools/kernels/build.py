@@ -109,6 +109,8 @@ def build(wanted: list[tuple[str, Kernel, str]], jobs: int) -> None:
     os.environ.update(SETTINGS)  # before numba is imported
     from llvmlite import binding as llvm
 
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
     whole, kernels, passed = llvm.parse_assembly(""), defaultdict(list), []
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as workers:
         tasks = [(name, types, f"k{number}") for number, (name, _, types) in enumerate(wanted)]
