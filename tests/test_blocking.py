@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.blocking import BLOCKINGS
+from shoal.blocking.blocks import BLOCKINGS
 from shoal.blocking import size as sizing
 from shoal.blocking.fusing import fuse_small_blocks
 from shoal.blocking.repair import repair_boundaries

@@ -22,7 +22,7 @@ import numpy as np
 from shoal.kernels import brute, masked, tree, tree_search
 from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.compiling import implement, kernel
-from shoal.kernels.crossover import worth_indexing
+from shoal.kernels.indexing import worth_indexing
 
 _WORKSPACE = ("centroid", "has_centroid", "chunk", "path", "bounds", "linear", "point", "pole")  # searches write to it
 
