@@ -71,10 +71,7 @@ __all__ = [
 _HOME = {
     "FEWEST": "shoal.tables.hierarchy_inspection",
     "MEASURES": "shoal.measures.catalogue",
-<<<<<<< HEAD
     "METHODS": "shoal.partition.methods",
-=======
-    "METHODS": "shoal.partition",
     "Blocking": "shoal.plan.plan",
     "BrokenPromise": "shoal.errors",
     "DataError": "shoal.errors",
@@ -84,7 +81,6 @@ _HOME = {
     "HierarchySettings": "shoal.plan.hierarchies",
     "Inspection": "shoal.tables.inspection",
     "Kind": "shoal.plan.roles",
->>>>>>> light
     "Measures": "shoal.measures.measured",
     "MissingExtra": "shoal.errors",
     "Plan": "shoal.plan.plan",
@@ -98,15 +94,11 @@ _HOME = {
     "Sweep": "shoal.sweeps",
     "WordNetSettings": "shoal.plan.hierarchies",
     "check_rules": "shoal.rules.findings",
-<<<<<<< HEAD
-    "find_method": "shoal.partition.methods",
-=======
     "example": "shoal.tables.example",
-    "find_method": "shoal.partition",
+    "find_method": "shoal.partition.methods",
     "inspect": "shoal.tables.inspection",
     "inspect_hierarchy": "shoal.tables.hierarchy_inspection",
     "load_hierarchy": "shoal.columns.hierarchy",
->>>>>>> light
     "measure": "shoal.measures.measurement",
     "printable": "shoal.errors",
     "protect": "shoal.pipeline",
