@@ -40,7 +40,7 @@ def partition_block(
     Scales are those of the whole table, so that blocks can be compared. ``threads`` are those that this block has to
     itself.
     """
-    records = replace(encode(columns, scales), threads=threads)
+    records = replace(encode(columns, scales, centred=False), threads=threads)
     found = METHODS[method]
     drawn = {"seed": seed} if found.seeded else {}
     groups = found.function(records, k, watch, **options, **drawn)
