@@ -12,7 +12,7 @@ from shoal.columns.mixed import mix
 from shoal.columns.numbers import Column
 from shoal.columns.scaling import Scale
 from shoal.kernels.watch import new_watch
-from shoal.partition import METHODS
+from shoal.partition.methods import METHODS
 from shoal.partition.search.budget import Budget
 from shoal.partition.search.driver import search
 from shoal.partition.semantic_optimal import search_of

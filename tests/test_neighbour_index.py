@@ -19,7 +19,7 @@ from shoal.kernels.compiling import kernel
 from shoal.kernels.equal_records import find_equal
 from shoal.kernels.tree import open_tree_pool
 from shoal.kernels.watch import new_watch
-from shoal.partition import METHODS
+from shoal.partition.methods import METHODS
 
 TFRP = import_module("shoal.partition.tfrp")  # the package has a function of that name
 INDEXED = ["mdav", "mdav-single", "v-mdav", "iv-mdav", "ldf", "hdf", "dbfs", "tfrp"]

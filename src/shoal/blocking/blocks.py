@@ -1,15 +1,31 @@
-"""The block step: strata cut into blocks, and groups repaired across the faces between blocks."""
+"""The block step: strata cut into blocks, and groups repaired across the faces between blocks.
+
+Strata are the user's blocks; ``BLOCKINGS`` are cut by the data, for size: all take the scaled values of the
+blocking columns, k, and the most records that a block may have.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from shoal.blocking import BLOCKINGS, ONE_COLUMN
 from shoal.blocking.repair import repair_boundaries
 from shoal.blocking.size import block_size
+from shoal.blocking.spread_tree import spread_tree
+from shoal.blocking.two_d_tree import two_d_tree
+from shoal.blocking.univariate import equal_counts, equal_intervals
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
-from shoal.kernels.arrays import Ints
+from shoal.kernels.arrays import Floats, Ints
 from shoal.plan.plan import Blocking
+
+BLOCKINGS: dict[str, Callable[[Floats, int, int], Ints]] = {
+    "2d-tree": two_d_tree,
+    "equal-counts": equal_counts,
+    "spread-tree": spread_tree,
+    "univariate": equal_intervals,
+}
+ONE_COLUMN = ("equal-counts", "univariate")  # those that use a single column
 
 
 def rows_of_blocks(codes: Ints) -> list[Ints]:

@@ -12,7 +12,7 @@ from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.columns.scaling import Scale, ScalingName, fit_scale
 from shoal.errors import DataError, FileError, PlanError, counted, did_you_mean
 from shoal.kernels.arrays import Floats
-from shoal.partition import Method, find_method
+from shoal.partition.methods import Method, find_method
 from shoal.plan.plan import EVERY_COLUMN, Plan, column_mistakes, mentions, role_mistakes
 from shoal.plan.roles import MEASURABLE, Kind, Role
 from shoal.plan.rules import rules_or_file

@@ -15,7 +15,7 @@ from shoal.columns.mixed import distinct_records
 from shoal.columns.scaling import fit_scale
 from shoal.errors import counted
 from shoal.kernels.arrays import Ints, Masked
-from shoal.kernels.crossover import worth_indexing
+from shoal.kernels.indexing import worth_indexing
 from shoal.kernels.numbering import number_keys
 from shoal.measures.figures import Figures
 from shoal.measures.mixed_loss import MixedLoss, mixed_loss

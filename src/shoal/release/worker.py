@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.kernels.arrays import Ints
-from shoal.partition import METHODS
+from shoal.partition.methods import METHODS
 from shoal.partition.refine import refine
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from shoal.errors import DataError, PlanError, did_you_mean
 from shoal.kernels.arrays import Ints
-from shoal.partition import find_method
+from shoal.partition.methods import find_method
 from shoal.plan.plan import Plan
 from shoal.plan.roles import Kind
 from shoal.release.declaring import CATEGORY_METHOD, DEFAULT_METHOD, Declared, declare
@@ -35,7 +35,7 @@ class Combination:
     sets: int
 
 
-def combinations(
+def plans_to_run(
     settings: Mapping[str, Any], ks: Ks, methods: Methods | None, table: Table, samples: Sequence[Table], **asked: Any
 ) -> tuple[list[Combination], list[str]]:
     """Return the plans of all methods at every k, method by method, and notes on them.
