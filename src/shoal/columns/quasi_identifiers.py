@@ -97,3 +97,13 @@ class QuasiIdentifiers:
     def _numbers(self) -> tuple[list[Column], list[Scale]]:
         chosen = [column for column in self.columns if isinstance(column, Column)]
         return chosen, [scale for scale in self.scales if scale is not None]
+
+
+def join_sets(sets: Sequence[QuasiIdentifiers]) -> QuasiIdentifiers:
+    """Return all columns of some sets in one."""
+    return QuasiIdentifiers(
+        [column for quasi in sets for column in quasi.columns],
+        [scale for quasi in sets for scale in quasi.scales],
+        [share for quasi in sets for share in quasi.shares],
+        [aggregator for quasi in sets for aggregator in quasi.aggregators],
+    )

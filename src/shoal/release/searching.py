@@ -26,9 +26,10 @@ class Searched:
         Of each set.
     interrupted : bool
         Whether somebody ended them early.
-    bound, gap : float or None
-        What is proved about the loss on scaled columns, in percent: that it cannot be lower, and the share of what was
-        reached that a better partition could save. None where no bound was asked for and none comes by itself.
+    reached, bound, gap : float or None
+        The loss on scaled columns, in percent, before values are rounded: what was reached, what it is proved not to be
+        below, and the share of what was reached that a better partition could save. None where no bound was asked for
+        and none comes by itself.
     again : int or None
         The option ``steps`` that repeats them, where the plan itself does not: after a time, a gap or an interruption.
         None too where an interruption left some behind the others, which no single number repeats.
@@ -36,6 +37,7 @@ class Searched:
 
     steps: list[int]
     interrupted: bool
+    reached: float | None
     bound: float | None
     gap: float | None
     again: int | None
@@ -86,13 +88,14 @@ def search_sets(
             passes = found[-1].passes
     interrupted = any(one.interrupted for one in found)
     made = {one.passes * largest for one in found if not one.settled}
-    bound = gap = None
+    reached = bound = gap = None
     if len(found) == 1 and found[0].bound is not None:
-        bound = 100.0 * found[0].bound / found[0].total if found[0].total > 0.0 else 0.0
+        percent = 100.0 / found[0].total if found[0].total > 0.0 else 0.0
+        reached, bound = percent * found[0].cost, percent * found[0].bound
         gap = gap_of(found[0].cost, found[0].bound)
     steps = [one.steps for one in found]
     again = steps_again(made, asked.free or interrupted)
-    return [one.groups for one in found], Searched(steps, interrupted, bound, gap, again)
+    return [one.groups for one in found], Searched(steps, interrupted, reached, bound, gap, again)
 
 
 def _tell(problem: Searchable[Any], report: Report, place: int, records: int) -> Tell:
