@@ -57,7 +57,7 @@ def search_mixed_sets(
             rows = one.rows_of_blocks[b]
 
             def tell(part: float, cost: float, done: int = done, n: int = len(rows), total: float = one.total) -> None:
-                report(int(done + part * n), f"loss {100.0 * cost / total:.4f} %" if total else "")
+                report(int(done + part * n), f"record loss {100.0 * cost / total:.4f} %" if total else "")
 
             budget = None if time is None or passes is not None else time * len(rows) / work
             asked = (0, None) if interrupted else (passes, budget)

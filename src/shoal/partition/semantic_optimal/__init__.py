@@ -4,7 +4,8 @@ Start from the best of SA-MDAV and the Mondrian methods, and anneal over moves, 
 joined or dissolved, of distinct records with their frequencies. Few records are put together in every way there is. The
 modules: ``start``, ``neighbours``, ``state``, ``annealing``, ``exact``, all of it run by ``search``.
 
-The cost that is lowered is the loss of :mod:`shoal.measures.mixed_loss` of what is released with the usual aggregators.
+The cost that is lowered is the loss of records of :mod:`shoal.measures.loss`, of what is released with the usual
+aggregators.
 
 Cost: O(codes + portions of two groups) for each step, whatever n; the start costs as much as SA-MDAV for some thousands
 of distinct records, and as Mondrian for more.
