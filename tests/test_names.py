@@ -15,8 +15,6 @@ import shoal
 PACKAGE = Path(shoal.__file__).parent
 FOUND = pkgutil.walk_packages([str(PACKAGE)], "shoal.")
 MODULES = sorted(module.name for module in FOUND if "__main__" not in module.name)
-    found.name for found in pkgutil.walk_packages([str(PACKAGE)], "shoal.") if "__main__" not in found.name
-)
 MOST = 6  # positional arguments outside kernels, whose arrays numba wants one by one
 
 

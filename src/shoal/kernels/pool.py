@@ -15,15 +15,13 @@ A record is asked about by its row number and may have left already: its values 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from numba.extending import overload
 
 from shoal.kernels import brute, masked, tree, tree_search
 from shoal.kernels.arrays import Flags, Floats, Ints
-from shoal.kernels.compiling import kernel
+from shoal.kernels.compiling import implement, kernel
 from shoal.kernels.indexing import worth_indexing
 
 _WORKSPACE = ("centroid", "has_centroid", "chunk", "path", "bounds", "linear", "point", "pole")  # searches write to it
@@ -79,19 +77,10 @@ def remove(pool: Pool, row: int) -> None:
     raise NotImplementedError("only inside kernels")
 
 
-def _implement(operation: Callable[..., Any], kernels: dict[type, Any]) -> None:
-    """Tell numba which kernel stands for an operation on each type of pool."""
-
-    def choose(pool: Any, *_: Any) -> Any:
-        return kernels[pool.instance_class].py_func
-
-    overload(operation, strict=False)(choose)
-
-
 _MODULES = {brute.BrutePool: (brute,), masked.MaskedPool: (masked,), tree.TreePool: (tree, tree_search)}
 for _operation in (distance, farthest_from_centroid, farthest, nearest, nearest_to_point, remove):
     _name = _operation.__name__
-    _implement(
+    implement(
         _operation,
         {
             kind: getattr(module, _name)

@@ -35,7 +35,7 @@ class Combination:
     sets: int
 
 
-def combinations(
+def plans_to_run(
     settings: Mapping[str, Any], ks: Ks, methods: Methods | None, table: Table, samples: Sequence[Table], **asked: Any
 ) -> tuple[list[Combination], list[str]]:
     """Return the plans of all methods at every k, method by method, and notes on them.
