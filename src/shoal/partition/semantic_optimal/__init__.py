@@ -5,7 +5,8 @@ joined or dissolved, of distinct records with their frequencies. Few records are
 modules: ``problem``, ``start``, ``neighbours``, ``state``, ``annealing``, ``exact``; ``mixed_search`` puts it
 together for :mod:`shoal.partition.search`, which runs it.
 
-The cost that is lowered is the loss of :mod:`shoal.measures.mixed_loss` of what is released with the usual aggregators.
+The cost that is lowered is the loss of records of :mod:`shoal.measures.loss`, of what is released with the usual
+aggregators.
 
 Cost: O(codes + portions of two groups) for each step, whatever n; the start costs as much as SA-MDAV for some thousands
 of distinct records, and as Mondrian for more.
