@@ -102,8 +102,8 @@ class Method:
     kinds : tuple of Kind
         Kinds of columns that it takes.
     records : callable
-        What the function sees of a set of quasi-identifiers: a matrix of scaled numbers
-        (:meth:`~shoal.columns.quasi_identifiers.QuasiIdentifiers.compared`), or distinct records of any kind with their
+        What the function sees of a set of quasi-identifiers: points of scaled numbers
+        (:meth:`~shoal.columns.quasi_identifiers.QuasiIdentifiers.points`), or distinct records of any kind with their
         frequencies (:meth:`~shoal.columns.quasi_identifiers.QuasiIdentifiers.counted`).
     category_aggregator : str
         What is released for categories with a hierarchy where nothing is said.
@@ -120,7 +120,7 @@ class Method:
     exclusive: tuple[tuple[str, ...], ...] = ()
     search: Callable[[SearchTask], Searchable[Any]] | None = None
     kinds: tuple[Kind, ...] = MEASURABLE
-    records: Callable[[QuasiIdentifiers, int], Any] = QuasiIdentifiers.compared
+    records: Callable[[QuasiIdentifiers, int], Any] = QuasiIdentifiers.points
     category_aggregator: str = "centroid"
 
     @property

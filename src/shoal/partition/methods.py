@@ -6,6 +6,7 @@ The tests of promises run on every entry.
 
 from __future__ import annotations
 
+from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.errors import PlanError, did_you_mean
 from shoal.partition.categorical import CATEGORICAL
 from shoal.partition.dbfs import dbfs
@@ -258,6 +259,7 @@ METHODS: dict[str, Method] = {
                 ),
             ),
             several_columns=("by",),
+            records=QuasiIdentifiers.ordered,
         ),
         Method(
             "individual-ranking",
@@ -267,6 +269,7 @@ METHODS: dict[str, Method] = {
             cost="O(d n log n)",
             options=(Option("optimal", "cut each column optimally instead of in runs of k", False, bool),),
             by_column=True,
+            records=QuasiIdentifiers.ordered,
         ),
         *CATEGORICAL,
     )
