@@ -126,4 +126,5 @@ def _mean_distances(
     for g in range(len(centres)):
         for p in range(len(record)):
             off[g] += amount[p] * distance(cells[record[p]], centres[g], kinds, tables, offset, width, weights)
-    return off / amount.sum()
+    mean: Floats = off / amount.sum()
+    return mean

@@ -57,7 +57,8 @@ def search_numbers(task: SearchTask) -> NumericSearch:
         how.append(AGGREGATORS[aggregator] if scale.spread > 0.0 else 0)
         lift.append(_lift(column, scale))
     objective = released_as(records.observed, records.values.shape, task.weights, how, lift)
-    return NumericSearch(Problem(records.values, records.observed, task.blocks, objective, task.k))
+    filled = None if records.observed is None else quasi.points().values
+    return NumericSearch(Problem(records.values, records.observed, task.blocks, objective, task.k, filled))
 
 
 def _lift(column: Column, scale: Scale) -> float:
