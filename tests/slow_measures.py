@@ -148,12 +148,35 @@ def both(x, y):
     return x[there], y[there]
 
 
-def distance(x, y, a, b):
-    """Squared distance of two records of scaled numbers and of categories; NaN and None are missing."""
-    terms = [(p - q) ** 2 for p, q in zip(x, y, strict=True) if not (math.isnan(p) or math.isnan(q))]
-    terms += [float(p != q) for p, q in zip(a, b, strict=True) if p is not None and q is not None]
-    d = len(x) + len(a)
-    return 2.0 * d if not terms else sum(terms) * d / len(terms)
+def distance(x, y, a, b, mismatch):
+    """Squared distance of two records of z-scores and of categories; NaN and None are missing.
+
+    A cell that only one of them has adds what is expected of a z-score or value drawn at random; one that neither has
+    adds nothing.
+    """
+    total = 0.0
+    for p, q in zip(x, y, strict=True):
+        if not math.isnan(p) and not math.isnan(q):
+            total += (p - q) ** 2
+        elif not math.isnan(p):
+            total += p**2 + 1
+        elif not math.isnan(q):
+            total += q**2 + 1
+    for p, q, chance in zip(a, b, mismatch, strict=True):
+        if (p is None) != (q is None):
+            total += chance
+        elif p is not None:
+            total += p != q
+    return total
+
+
+def chances_of_a_mismatch(rows):
+    """Chance that two values drawn from a column differ, for each column of categories."""
+    found = []
+    for column in zip(*rows, strict=True):
+        there = [value for value in column if value is not None]
+        found.append(1 - sum((there.count(value) / len(there)) ** 2 for value in set(there)))
+    return found
 
 
 def dbrl(x, y, a=None, b=None, blocks=None):
@@ -161,9 +184,10 @@ def dbrl(x, y, a=None, b=None, blocks=None):
     n = len(x)
     a, b = a if a is not None else [()] * n, b if b is not None else [()] * n
     before, after = blocks if blocks is not None else ([0] * n, [0] * n)
+    mismatch = chances_of_a_mismatch(a)
     total = 0.0
     for i in range(n):
-        away = {j: distance(x[i], y[j], a[i], b[j]) for j in range(n) if before[i] == after[j]}
+        away = {j: distance(x[i], y[j], a[i], b[j], mismatch) for j in range(n) if before[i] == after[j]}
         if i in away:
             nearest = [j for j, far in away.items() if far <= min(away.values()) * (1 + 1e-9)]
             total += 1 / len(nearest) if i in nearest else 0.0

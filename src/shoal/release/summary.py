@@ -21,6 +21,7 @@ from shoal.measures.loss import Losses, measure_losses
 from shoal.measures.pairs import pair_of
 from shoal.plan.version import shoal_version
 from shoal.release.declaring import Declared
+from shoal.release.released_gap import released_gap, rounding_note
 from shoal.release.searching import Searched
 from shoal.release.strata import Strata
 from shoal.rules.accounting import RuleSummary
@@ -81,7 +82,7 @@ class Summary(NamedFigures):
         How each edit rule was kept and what it cost.
     bound, gap : float or None
         Where a lower bound was proved: the loss in percent that no partition can be below, on scaled columns, and the
-        part of the loss reached, in percent, that a better partition could save at most.
+        part of the released loss, in percent, that a better partition could save at most.
     notes : list of str
         What a user should know about this release.
     seconds : float
@@ -180,6 +181,7 @@ def summarise(run: Run, *, seconds: float) -> Summary:
     if len(sets) > 1:
         together = np.column_stack([part.groups for part in run.protected])
         combined = int(np.unique(together, axis=0, return_counts=True)[1].min())
+    gap = released_gap(searched, run.protected[0]) if searched else None
     return Summary(
         method=run.declared.method.name,
         options=run.declared.options,
@@ -207,11 +209,12 @@ def summarise(run: Run, *, seconds: float) -> Summary:
         steps=searched.steps if searched else None,
         rules=run.rules,
         bound=searched.bound if searched else None,
-        gap=searched.gap if searched else None,
+        gap=gap,
         notes=_notes(run, combined, suppressed, constant)
         + _cost_notes(run)
         + _missing_notes(run.protected, plan.k)
-        + _search_notes(run.declared.options, searched),
+        + _search_notes(run.declared.options, searched)
+        + (rounding_note(searched, gap) if searched else []),
         seconds=round(seconds, 6),
         peak_memory_mib=_peak_memory(),
         version=shoal_version(),
