@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli import app
+from shoal.cli.commands import COMMANDS, load_command
 
 SUMMARY = {
     "method", "k", "records", "groups", "smallest_group", "largest_group", "sse", "sst", "information_loss", "seconds",
@@ -190,6 +191,26 @@ def test_version():
 def test_without_a_command_help_is_shown():
     result = CliRunner().invoke(app, [])
     assert all(command in result.output for command in ("protect", "inspect", "methods", "demo"))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_is_listed_with_the_sentence_of_its_own_help(name):
+    command = load_command(name)
+    assert (command.name, command.help) == (name, COMMANDS[name])
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("protec in.csv", "No such command 'protec'. Did you mean 'protect'?"),
+        ("protec --help", "No such command 'protec'. Did you mean 'protect'?"),
+        ("rules chek", "No such command 'chek'. Did you mean 'check'?"),
+    ],
+)
+def test_a_misspelt_command_is_told_the_nearest_one(words, sentence):
+    result = run(*words.split())
+    assert result.exit_code == 2
+    assert sentence in result.stderr
 
 
 MISTAKES = {

@@ -8,12 +8,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import typer.main
 from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-import shoal.cli
+from shoal.cli.commands import load_command
 from shoal.kernels.watch import STOP, new_watch
 from shoal.sweeps import Result, Sweep, running
 from shoal.sweeps.combinations import Combination, draw_samples, parse_ks, parse_methods, sampled_rows
@@ -581,8 +580,7 @@ def test_an_interruption_says_what_is_kept(table, tmp_path, monkeypatch):
 
 
 def test_the_command_takes_what_protect_takes():
-    commands = typer.main.get_command(shoal.cli.app).commands
-    flags = {name: {flag for p in commands[name].params for flag in p.opts} for name in ("protect", "sweep")}
+    flags = {name: {flag for p in load_command(name).params for flag in p.opts} for name in ("protect", "sweep")}
     assert flags["protect"] - flags["sweep"] <= {"-O", "--option", "--report", "--steps", "--time", "--gap", "--bound"}
 
 

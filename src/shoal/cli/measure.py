@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Group
-from rich.table import Table
-from rich.text import Text
 
 import shoal
 from shoal.cli.options import Delimiter, Encoding, Hierarchy, Json, Missing, NoHeader, hierarchies, names, reading_of
-from shoal.cli.shell import err, out, told_errors
+from shoal.cli.shell import out, tell, told_errors
 from shoal.cli.tables import plain_table
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 _HEADINGS = {"utility": "what is kept", "risk": "what is at risk", "both": "both"}
 _BY_COLUMN = {
@@ -77,14 +77,16 @@ def measure(
             threads=threads,
         )
         for note in found.notes:
-            err.print(f"note: {note}", markup=False, highlight=False, soft_wrap=True)
+            tell(f"note: {note}")
         if as_json:
             typer.echo(json.dumps(found.to_dict()))
         else:
-            out.print(Group(_figures_table(found), _columns_table(found)))
+            out().print(_figures_table(found), _columns_table(found))
 
 
 def _figures_table(found: shoal.Measures) -> Table:
+    from rich.text import Text
+
     table = plain_table("measure", "figure", "what it says")
     table.columns[1].justify = "right"
     about = ""
@@ -100,6 +102,8 @@ def _figures_table(found: shoal.Measures) -> Table:
 
 
 def _columns_table(found: shoal.Measures) -> Table:
+    from rich.text import Text
+
     shown = [name for name in _BY_COLUMN if any(name in column for column in found.by_column.values())]
     table = plain_table("column", *(_BY_COLUMN[name] for name in shown))
     for heading in table.columns[1:]:

@@ -49,7 +49,7 @@ from shoal.cli.options import (
     reading_of,
     sets,
 )
-from shoal.cli.shell import err, out, printed_or_told, told_errors
+from shoal.cli.shell import out, printed_or_told, tell, told_errors
 from shoal.cli.tables import rules_table, summary_table
 
 
@@ -132,14 +132,14 @@ def protect(
             threads=threads,
         )
         for note in release.summary.notes:
-            err.print(f"note: {note}", markup=False, highlight=False, soft_wrap=True)
+            tell(f"note: {note}")
         with printed_or_told(output):
             if as_json:
                 typer.echo(json.dumps(release.summary.to_dict()))
             else:
-                out.print(summary_table(release.summary))
+                out().print(summary_table(release.summary))
                 if release.summary.rules:
-                    out.print(rules_table(release.summary))
+                    out().print(rules_table(release.summary))
             sys.stdout.flush()
 
 

@@ -9,7 +9,7 @@ import typer
 
 import shoal
 from shoal.cli.options import Delimiter, Encoding, Missing, NoHeader, names, reading_of
-from shoal.cli.shell import err, told_errors
+from shoal.cli.shell import tell, told_errors
 
 
 def report(
@@ -50,4 +50,4 @@ def report(
             reading=reading_of(delimiter, encoding, missing, no_header),
             threads=threads,
         )
-        err.print(f"{edition} report written to {output}", markup=False, highlight=False, soft_wrap=True)
+        tell(f"{edition} report written to {output}")

@@ -1,4 +1,4 @@
-"""What all commands share: the application, the two streams, and how errors become sentences and a status."""
+"""What all commands share: the two streams, and how errors become sentences and a status."""
 
 from __future__ import annotations
 
@@ -7,35 +7,28 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
 import typer
-from rich.console import Console
 
 import shoal
 
-app = typer.Typer(
-    name="shoal",
-    help="Make microdata safe to publish: every record hides in a group of at least k.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-)
-out = Console()
-err = Console(stderr=True)
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
-@app.callback(invoke_without_command=True)
-def _root(
-    context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
-) -> None:
-    if version:
-        typer.echo(f"shoal {shoal.__version__}")
-        raise typer.Exit
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+def out() -> Console:
+    """Return standard output, for tables and styles."""
+    from rich.console import Console  # late: `--json` needs none of it
+
+    return Console()
+
+
+def tell(message: str, style: str = "") -> None:
+    """Write a message to standard error, as it is and on one line."""
+    from rich.console import Console
+
+    Console(stderr=True).print(message, style=style, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
 @contextmanager
@@ -45,10 +38,10 @@ def told_errors(interrupted: Callable[[], str] = lambda: "nothing was written") 
         yield
     except shoal.ShoalError as error:
         message = "\n".join(map(shoal.printable, str(error).split("\n")))
-        err.print(f"error: {message}", markup=False, highlight=False, style="red", soft_wrap=True)
+        tell(f"error: {message}", style="red")
         raise typer.Exit(1 if isinstance(error, shoal.BrokenPromise) else 2) from None
     except KeyboardInterrupt:
-        err.print(f"interrupted; {interrupted()}", markup=False, highlight=False, soft_wrap=True)
+        tell(f"interrupted; {interrupted()}")
         raise typer.Exit(130) from None
 
 
@@ -59,5 +52,5 @@ def printed_or_told(output: Path) -> Iterator[None]:
         yield
     except OSError:
         sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - so that closing it at the end does not fail again
-        err.print(f"error: {output} was written, but its summary could not be printed", markup=False)
+        tell(f"error: {output} was written, but its summary could not be printed")
         raise typer.Exit(2) from None

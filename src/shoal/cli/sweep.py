@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 import shoal
 from shoal.cli.options import (
@@ -48,8 +46,11 @@ from shoal.cli.options import (
     reading_of,
     sets,
 )
-from shoal.cli.shell import err, out, told_errors
+from shoal.cli.shell import out, tell, told_errors
 from shoal.cli.tables import plain_table
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 def sweep(
@@ -137,18 +138,18 @@ def sweep(
             seed=seed,
         )
         for note in found.notes:
-            err.print(f"note: {note}", markup=False, highlight=False, soft_wrap=True)
+            tell(f"note: {note}")
         if as_json:
             typer.echo(json.dumps(found.to_dict()))
             return
-        out.print(_front_table(found))
-        out.print(found.recommendation, markup=False, highlight=False)
+        out().print(_front_table(found))
+        out().print(found.recommendation, markup=False, highlight=False)
         if output is not None:
             again = f"; {found.reused} results were there already" if found.reused else ""
-            err.print(f"written to {output}{again}", markup=False, highlight=False, soft_wrap=True)
+            tell(f"written to {output}{again}")
             if found.recommended:
                 follow = f"shoal protect {table} -o OUT --plan {output / 'recommended.yaml'}"
-                err.print(f"to make it: {follow}", markup=False, highlight=False, soft_wrap=True)
+                tell(f"to make it: {follow}")
 
 
 def _left(output: Path | None) -> str:
@@ -160,6 +161,8 @@ def _left(output: Path | None) -> str:
 
 def _front_table(found: shoal.Sweep) -> Table:
     """Return the front, from the highest risk to the lowest."""
+    from rich.text import Text
+
     axes = (found.axes.risk, found.axes.loss)
     headings = [f"{shoal.MEASURES[name].label}, %" for name in axes]
     count = f"{len(found.front)} of {len(found.results)} combinations that no other beats"

@@ -72,10 +72,13 @@ class QuasiIdentifiers:
         now = [aggregators.get(name, own) for name, own in zip(self.names, self.aggregators, strict=True)]
         return replace(self, aggregators=now)
 
-    def scaled(self, threads: int = 1) -> Records:
-        """Return the columns of numbers and dates side by side, as methods for numbers see them."""
-        chosen = [column for column in self.columns if isinstance(column, Column)]
-        return replace(encode(chosen, [scale for scale in self.scales if scale is not None]), threads=threads)
+    def scaled(self) -> Records:
+        """Return the columns of numbers and dates side by side, their means at 0."""
+        return encode(*self._numbers())
+
+    def compared(self, threads: int = 1) -> Records:
+        """Return the columns of numbers and dates as methods see them: where there is no scaling, as they are."""
+        return replace(encode(*self._numbers(), centred=False), threads=threads)
 
     def counted(self, threads: int = 1) -> Mixed:
         """Return distinct records of any kind with their frequencies, as methods for categories see them."""
@@ -90,3 +93,7 @@ class QuasiIdentifiers:
             [self.shares[j] for j in places],
             [self.aggregators[j] for j in places],
         )
+
+    def _numbers(self) -> tuple[list[Column], list[Scale]]:
+        chosen = [column for column in self.columns if isinstance(column, Column)]
+        return chosen, [scale for scale in self.scales if scale is not None]

@@ -28,7 +28,7 @@ from shoal.columns.scaling import Records
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.representatives import group_rows
-from shoal.kernels.selection import open_tournament, set_score, winner
+from shoal.kernels.selection import open_tournament, score_of, set_score, winner
 from shoal.kernels.tree import LEAF, open_tree_pool
 from shoal.kernels.watch import DONE, STOP, new_watch
 from shoal.partition.dbfs import extreme_groups
@@ -241,7 +241,7 @@ def _look_again(
             set_score(tournament, g, -growth)
             continue
         growth = _growth(g, union, sizes, counts, means, True)
-        if -growth > tournament[tournament.shape[0] // 2 + g]:
+        if -growth > score_of(tournament, g):
             partner[g] = union
             set_score(tournament, g, -growth)
 

@@ -106,7 +106,7 @@ class Method:
         Kinds of columns that it takes.
     records : callable
         What the function sees of a set of quasi-identifiers: a matrix of scaled numbers
-        (:meth:`~shoal.columns.quasi_identifiers.QuasiIdentifiers.scaled`), or distinct records of any kind with their
+        (:meth:`~shoal.columns.quasi_identifiers.QuasiIdentifiers.compared`), or distinct records of any kind with their
         frequencies (:meth:`~shoal.columns.quasi_identifiers.QuasiIdentifiers.counted`).
     category_aggregator : str
         What is released for categories with a hierarchy where nothing is said.
@@ -125,7 +125,7 @@ class Method:
     searches: bool = False
     seeded: bool = False
     kinds: tuple[Kind, ...] = MEASURABLE
-    records: Callable[[QuasiIdentifiers, int], Any] = QuasiIdentifiers.scaled
+    records: Callable[[QuasiIdentifiers, int], Any] = QuasiIdentifiers.compared
     category_aggregator: str = "centroid"
 
     @property
