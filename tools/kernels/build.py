@@ -151,8 +151,9 @@ def _compile(task: tuple[str, str, str]) -> tuple[bytes | None, str]:
 
     What was compiled before is taken from the folder ``build``.
     """
-    from entry_points import NotExpressibleError, compile_entry
     from numba import __version__
+
+    from entry_points import NotExpressibleError, compile_entry
 
     name, types, symbol = task
     kernel = _kernels()[name]
