@@ -67,6 +67,13 @@ def test_the_version_and_results_as_json_load_no_rich():
     assert "rich" not in loaded
 
 
+def test_the_pipeline_loads_neither_readers_nor_solvers_before_they_are_needed():
+    loaded, _ = loaded_by("import shoal.pipeline; shoal.Plan(k=3, quasi_identifiers='age')")
+    assert not loaded & {"yaml", "scipy", "polars", "pandas", "lxml", "rich", "numba", "http.client", "ssl"}
+    loaded, _ = loaded_by("import shoal; shoal.protect(shoal.example(30), 3, 'age', identifiers='name', method='mdav')")
+    assert not loaded & {"scipy.optimize", "scipy.sparse", "scipy.spatial", "lxml", "http.client", "ssl"}
+
+
 def test_protecting_a_polars_table_does_not_load_pandas():
     code = (
         "import sys, shoal; shoal.protect(shoal.example(30), k=3, quasi_identifiers='age', identifiers='name');"

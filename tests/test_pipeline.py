@@ -9,8 +9,11 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.blocking.strata import merge_small_strata
+from shoal.blocking.strata import merge_small_mixed_strata, merge_small_strata
 from shoal.columns.scaling import Records
+from shoal.plan.plan import merge_settings
+from shoal.release.declaring import declare
+from shoal.tables.table import open_table
 
 COLUMNS = ["age", "height", "income"]
 
@@ -72,6 +75,35 @@ def test_small_strata_are_merged_with_their_nearest_if_the_user_says_so():
     assert any(
         note.startswith("2 of the strata had fewer than 3 records and share groups") for note in release.summary.notes
     )
+
+
+def test_small_strata_are_merged_by_columns_of_any_kind():
+    table = pl.DataFrame(
+        {
+            "job": ["cook"] * 4 + ["nurse"] * 4 + ["cook", "nurse", "nurse"],
+            "age": [30, 31, 32, 33, 30, 31, 32, 33, 33, 30, 31],
+            "part": ["a"] * 4 + ["b"] * 4 + ["c", "d", "d"],
+        }
+    )
+    release = shoal.protect(table, k=3, quasi_identifiers=["job", "age"], strata="part", small_strata="merge")
+    parts = [set(table["part"].filter(release.groups == g)) for g in np.unique(release.groups)]
+    assert all(part <= {"a", "c"} or part <= {"b", "d"} for part in parts)
+    assert (release.summary.strata, release.summary.merged_strata) == (4, 2)
+    assert release.data["job"].equals(table["job"])
+
+
+def test_strata_of_any_kind_are_merged_until_every_one_is_large_enough():
+    table = pl.DataFrame({"job": list("abcdefghij"), "age": range(10)})
+    quasi = declare(merge_settings(None, {"k": 2, "quasi_identifiers": ["job", "age"]}), open_table(table)).sets[0]
+    assert min(sizes(merge_small_mixed_strata(np.arange(10), quasi.counted(), 4))) >= 4
+    assert sizes(merge_small_mixed_strata(np.arange(10), quasi.counted(), 10)) == [10]
+
+
+def test_weights_that_are_all_equal_change_nothing():
+    table = numbers(1).select("a", "b").with_columns(w=pl.lit(2.5))
+    weighted, plain = (shoal.protect(table, 3, ["a", "b"], weight=weight, seed=4) for weight in ("w", None))
+    assert weighted.summary.steps == plain.summary.steps
+    assert weighted.data.equals(plain.data)
 
 
 def test_merging_goes_on_until_every_stratum_is_large_enough():
@@ -338,7 +370,7 @@ def test_methods_that_draw_random_numbers_get_the_seed_and_others_do_not(monkeyp
         order = np.random.default_rng(seed).permutation(len(records))
         return (order < len(records) // 2).astype(np.int64)
 
-    drawn = shoal.partition.Method("halves", halves, "Random halves.", "a test", "O(n)", seeded=True)
+    drawn = shoal.partition.Method("halves", halves, "Random halves.", "a test", "O(n)")
     monkeypatch.setitem(shoal.METHODS, "halves", drawn)
     table = numbers(1)
     first, again, other = (shoal.protect(table, 3, ["a", "b"], method="halves", seed=seed).groups for seed in (1, 1, 2))

@@ -14,7 +14,7 @@ from shoal.columns.scaling import Records
 from shoal.kernels.watch import new_watch
 from shoal.partition.refine import refine
 
-REFINABLE = sorted(name for name, method in shoal.METHODS.items() if method.refinable == "always")
+REFINABLE = sorted(name for name, method in shoal.METHODS.items() if not method.refine_mistakes(columns=1))
 
 
 def refined(x, groups, k):

@@ -134,7 +134,7 @@ class Release:
         threads: int | None = None,
         progress: bool | None = None,
     ) -> Measures:
-        """Measure what the release keeps of its original and what it risks, with the roles of the plan.
+        """Measure what the release keeps of its original and what it risks, with the roles and kinds of the plan.
 
         See :func:`shoal.measure`; for other columns or roles call that with ``release.original`` and ``release.data``.
         """
@@ -150,6 +150,11 @@ class Release:
             blocking=blocking,
             population=population,
             hierarchies=self.plan.hierarchies,
+            orders=self.plan.orders,
+            nominal=self.plan.nominal,
+            column_weights=self.plan.column_weights,
+            # without categories there is no distance of records that mix kinds
+            scaling=None if self.summary.record_loss is None else self.plan.scaling,
             threads=threads,
             progress=progress,
         )

@@ -13,6 +13,7 @@ from shoal.partition.optimal.annealing import anneal
 from shoal.partition.optimal.objective import errors_of_groups
 from shoal.partition.optimal.problem import Problem
 
+LONG = 300  # proposals a record from which a cycle starts far above the temperature at which groups form
 _NEIGHBOURS = 30
 _FAR_ABOVE = 10.0  # times the mean error of a record: there are no groups at this temperature
 _COLD = 0.01  # times the error of a record
@@ -38,7 +39,7 @@ def improve(
     seeds: tuple[int, ...],
     watch: Ints,
 ) -> Ints:
-    """Anneal the groups of one cell with some proposals for each record.
+    """Anneal the groups of one block with some proposals for each record.
 
     ``heat`` is the first temperature, times the mean error of a record; None is far above that at which groups form,
     so that nothing of these groups is left.

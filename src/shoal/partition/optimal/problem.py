@@ -1,4 +1,4 @@
-"""What is searched: scaled records, cells that groups may not cross, and what a partition costs."""
+"""What is searched: scaled records, blocks that groups may not cross, and what a partition costs."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from shoal.partition.optimal.objective import Objective, errors_of_groups, take
 
 @dataclass(frozen=True)
 class Problem:
-    """What is searched: scaled records, which of their values there are, cells that groups may not cross, the cost."""
+    """What is searched: scaled records, which of their values there are, blocks that groups may not cross, the cost."""
 
     values: Floats
     observed: Flags | None
-    cells: Ints
+    blocks: Ints
     objective: Objective
     k: int
 
@@ -41,7 +41,7 @@ def problem_of_rows(problem: Problem, rows: Ints) -> Problem:
     return Problem(
         np.ascontiguousarray(problem.values[rows]),
         None if problem.observed is None else np.ascontiguousarray(problem.observed[rows]),
-        problem.cells[rows],
+        problem.blocks[rows],
         take(problem.objective, rows),
         problem.k,
     )
