@@ -205,8 +205,10 @@ def test_repair_does_not_depend_on_threads(monkeypatch):
 
 def test_repair_never_mixes_strata():
     cut = {"method": "equal-counts", "size": 40, "repair": True}
-    release = shoal.protect(table(), 4, ["a", "b", "c"], strata="half", blocking=cut)
-    plain = shoal.protect(table(), 4, ["a", "b", "c"], strata="half", blocking={"method": "equal-counts", "size": 40})
+    release = shoal.protect(table(), 4, ["a", "b", "c"], strata="half", blocking=cut, method="mdav")
+    plain = shoal.protect(
+        table(), 4, ["a", "b", "c"], strata="half", blocking={"method": "equal-counts", "size": 40}, method="mdav"
+    )
     assert release.summary.sse < plain.summary.sse
     for g in np.unique(release.groups):
         assert table().filter(pl.Series(release.groups == g))["half"].n_unique() == 1
@@ -222,7 +224,7 @@ def table(n=400):
 def test_a_blocked_release_keeps_its_promises_on_any_number_of_threads(method, repair):
     cut = {"method": method, "size": 40, "repair": repair}
     releases = [
-        shoal.protect(table(), 4, ["a", "b", "c"], strata="half", blocking=cut, threads=threads)
+        shoal.protect(table(), 4, ["a", "b", "c"], strata="half", blocking=cut, threads=threads, method="mdav")
         for threads in (1, 2, 5)
     ]
     assert releases[0].summary.smallest_group >= 4
@@ -232,8 +234,8 @@ def test_a_blocked_release_keeps_its_promises_on_any_number_of_threads(method, r
 
 
 def test_blocks_as_large_as_the_table_change_nothing():
-    whole = shoal.protect(table(), 4, ["a", "b"])
-    blocked = shoal.protect(table(), 4, ["a", "b"], blocking={"method": "spread-tree", "size": 400})
+    whole = shoal.protect(table(), 4, ["a", "b"], method="mdav")
+    blocked = shoal.protect(table(), 4, ["a", "b"], blocking={"method": "spread-tree", "size": 400}, method="mdav")
     assert whole.data.equals(blocked.data)
 
 
@@ -323,8 +325,8 @@ def test_the_model_of_block_sizes_is_the_one_that_was_measured():
 def test_automatic_blocks_of_a_table_are_those_of_the_model(monkeypatch):
     monkeypatch.setattr(sizing, "_LEAST", 50)
     monkeypatch.setattr(sizing, "_BUDGET", 2e-4)
-    release = shoal.protect(table(), 4, ["a", "b", "c"], blocking="equal-counts")
+    release = shoal.protect(table(), 4, ["a", "b", "c"], blocking="equal-counts", method="mdav")
     assert release.summary.blocks == -(-400 // block_size(400, 3, 4)) > 1
     holes = table().with_columns(pl.when(pl.col("a") > 1).then(None).otherwise(pl.col("a")).alias("a"))
-    release = shoal.protect(holes, 4, ["a", "b", "c"], blocking="equal-counts")
+    release = shoal.protect(holes, 4, ["a", "b", "c"], blocking="equal-counts", method="mdav")
     assert release.summary.blocks == -(-400 // block_size(400, 3, 4, complete=False))
