@@ -12,7 +12,7 @@ from shoal.columns.mixed import Mixed, mix
 from shoal.columns.numbers import Column
 from shoal.columns.scaling import Scale, encode
 from shoal.kernels.arrays import Flags, Floats, Ints, Numbers
-from shoal.kernels.representatives import Grouping
+from shoal.kernels.representatives import MEAN, Grouping
 from shoal.partition import METHODS
 from shoal.partition.optimal import Budget, solve
 from shoal.partition.optimal.objective import released_as
@@ -84,7 +84,10 @@ def search_set(
     ``cells`` (n,) are blocks that groups may not cross. ``tell`` is told costs in percent of the sum of squares.
     """
     records = encode(columns, scales)
-    how = [AGGREGATORS[name] if scale.spread > 0.0 else 0 for name, scale in zip(aggregators, scales, strict=True)]
+    how = [
+        AGGREGATORS[name].searched if scale.spread > 0.0 else MEAN
+        for name, scale in zip(aggregators, scales, strict=True)
+    ]
     lift = [_lift(column, scale) for column, scale in zip(columns, scales, strict=True)]
     objective = released_as(records.observed, records.values.shape, weights, how, lift)
     problem = Problem(records.values, records.observed, cells, objective, k)
