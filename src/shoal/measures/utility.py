@@ -7,10 +7,15 @@ hierarchy 0 where equal, 1 where not, and the mode. O(n) a column.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from shoal.measures.meaning import cell_distances
 from shoal.measures.pairs import CategoryPair, NumericPair, Pair
+
+if TYPE_CHECKING:
+    from shoal.measures.comparison import Comparison
 
 
 def squared_error(pair: Pair) -> tuple[float, float]:
@@ -60,3 +65,8 @@ def il1s(pair: NumericPair) -> float:
     # z-scores have a population variance of 1
     deviation = np.sqrt(len(original) / (len(original) - 1.0))
     return float(100.0 * np.abs(original - pair.released[pair.there]).mean() / (np.sqrt(2.0) * deviation))
+
+
+def suppressed_cells(comparison: Comparison) -> int:
+    """Return how many cells of the quasi-identifiers are missing in the release only."""
+    return sum(pair.suppressed for pair in comparison.pairs)
