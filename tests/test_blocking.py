@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
+from reference import sse
 from shoal.blocking import BLOCKINGS
 from shoal.blocking import size as sizing
 from shoal.blocking.fusing import fuse_small_blocks
@@ -21,14 +22,11 @@ from shoal.blocking.two_d_tree import cells_of_codes, split_cells
 from shoal.columns.scaling import Records
 from shoal.kernels import chunks
 from shoal.kernels.watch import new_watch
+from small_tables import normal, table_of
 
 DROP = ["UTILNAME", "STATE", "YEAR", "MONTH"]
 # Solanas et al., Table 3.3: SSE of MDAV in the blocks of a 2^d-tree on EIA, by L and k
 PUBLISHED = {(100, 3): 456.846, (200, 3): 464.589, (100, 5): 713.095, (200, 5): 734.925}
-
-
-def normal(n, d, seed=0):
-    return np.random.default_rng(seed).normal(size=(n, d))
 
 
 AWKWARD = {
@@ -166,16 +164,12 @@ def test_the_spread_tree_loses_less_than_the_2d_tree_on_every_reference_set(refe
 @pytest.mark.parametrize("d", [2, 3, 5, 10])
 def test_the_spread_tree_loses_less_than_the_2d_tree_on_uniform_records(d):
     x = np.random.default_rng(d).uniform(-10_000, 10_000, size=(50_000, d))
-    table = pl.DataFrame({f"v{j}": x[:, j] for j in range(d)})
+    table = table_of(x)
     found = [
         shoal.protect(table, 3, table.columns, method="mdav", blocking={"method": method, "size": 2_000}).summary.sse
         for method in ("spread-tree", "2d-tree")
     ]
     assert found[0] < found[1]
-
-
-def sse(x, groups):
-    return sum(((x[groups == g] - x[groups == g].mean(axis=0)) ** 2).sum() for g in np.unique(groups))
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from reference import sse
 from shoal.partition.optimal import bound as bounds
 from shoal.partition.optimal.bound import lower_bound
 from shoal.partition.optimal.columns import add_groups, no_columns
@@ -88,10 +89,6 @@ def optimum_by_subsets(x, k):
     return solve((1 << n) - 1)
 
 
-def cost_of(x, groups):
-    return sum(squares(x[groups == g]) for g in np.unique(groups))
-
-
 CASES = [(seed, n, 2) for seed, n in zip(range(8), (4, 5, 6, 7, 8, 9, 9, 9), strict=True)]
 CASES += [(seed, n, 3) for seed, n in zip(range(8), (6, 7, 8, 9, 10, 11, 11, 11), strict=True)]
 
@@ -145,7 +142,7 @@ def test_combining_all_groups_gives_the_optimum(seed, n, k):
     )
     found = draw(columns, n, np.random.default_rng(0)).groups
     assert np.bincount(found).min() >= k
-    assert cost_of(x, found) == pytest.approx(optimum(x, k), rel=1e-9, abs=1e-12)
+    assert sse(x, found) == pytest.approx(optimum(x, k), rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("k", [2, 3, 4])
@@ -155,10 +152,10 @@ def test_bound_of_any_number_of_rounds_is_below_the_partition_known(k, rounds):
     groups = start(x, None, None, k)
     found = lower_bound(x, k, no_columns(), groups, rounds=rounds, threads=2)
     assert found.rounds <= rounds
-    assert 0.0 <= found.value <= cost_of(x, groups)
+    assert 0.0 <= found.value <= sse(x, groups)
     assert found.complete == (rounds == 1000)
     if found.complete:
-        assert found.value > 0.8 * cost_of(x, groups)
+        assert found.value > 0.8 * sse(x, groups)
 
 
 @pytest.mark.parametrize("exact", [False, True], ids=["near neighbours only", "all"])
@@ -231,4 +228,4 @@ def test_columns_come_back_for_combining():
     found = lower_bound(x, 3, no_columns(), groups)
     better = draw(found.columns, 60, np.random.default_rng(0)).groups
     assert np.bincount(better).min() >= 3
-    assert found.value <= cost_of(x, better) < cost_of(x, groups)
+    assert found.value <= sse(x, better) < sse(x, groups)

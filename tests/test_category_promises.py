@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,7 +9,9 @@ import pyarrow as pa
 import pytest
 
 import shoal
+from command_line import manifest_of
 from shoal.plan.roles import Kind
+from small_tables import cells
 
 METHODS = sorted(name for name, method in shoal.METHODS.items() if Kind.SEMANTIC in method.kinds)
 K = 3
@@ -205,12 +205,6 @@ def _dictionary(table):
     return table.set_column(place, "job", table.column("job").cast(pa.string()).dictionary_encode())
 
 
-def _cells(table, name):
-    column = table[name]
-    cells = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
-    return [None if pd.isna(cell) else cell for cell in cells]
-
-
 @pytest.mark.parametrize("library", CONSTRUCTORS)
 def test_categories_keep_their_type_in_every_library(library):
     plain = people(60, 2, 0.1).select("job", "smokes")
@@ -224,8 +218,8 @@ def test_categories_keep_their_type_in_every_library(library):
     expected = shoal.protect(plain, **settings).data
     found = shoal.protect(table, **settings).data
     assert type(found) is type(table)
-    assert _cells(found, "job") == expected["job"].to_list()
-    assert _cells(found, "smokes") == expected["smokes"].to_list()
+    assert cells(found, "job") == expected["job"].to_list()
+    assert cells(found, "smokes") == expected["smokes"].to_list()
     assert "health" in expected["job"].to_list() or "job" in expected["job"].to_list()  # a name that was not there
 
 
@@ -330,7 +324,7 @@ def test_a_timed_search_of_several_sets_is_repeated_by_one_number_of_steps(tmp_p
     )
     asked = {"k": 3, "quasi_identifiers": [["a"], ["b", "c"]]}
     timed = shoal.protect(table, **asked, options={"time": 1.0}, output=tmp_path / "timed.csv")
-    again = json.loads((tmp_path / "timed.csv.manifest.json").read_text())["plan_again"]
+    again = manifest_of(tmp_path / "timed.csv")["plan_again"]
     repeated = shoal.protect(table, plan=shoal.Plan(**again))
     assert (repeated.groups == timed.groups).all()
     assert repeated.data.equals(timed.data)
@@ -339,4 +333,4 @@ def test_a_timed_search_of_several_sets_is_repeated_by_one_number_of_steps(tmp_p
 def test_a_plan_that_repeats_itself_stands_alone(tmp_path):
     table = pl.DataFrame({"a": ["x", "y"] * 20, "b": ["u", "v", "w", "x"] * 10})
     shoal.protect(table, 3, ["a", "b"], output=tmp_path / "out.csv")
-    assert "plan_again" not in json.loads((tmp_path / "out.csv.manifest.json").read_text())
+    assert "plan_again" not in manifest_of(tmp_path / "out.csv")

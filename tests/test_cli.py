@@ -11,19 +11,12 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
+from command_line import manifest_of, run
 from shoal.cli import app
 
 SUMMARY = {
     "method", "k", "records", "groups", "smallest_group", "largest_group", "sse", "sst", "information_loss", "seconds",
 }  # fmt: skip
-
-
-def run(*words):
-    """Run the command and return its result; an exception that escapes fails the test."""
-    result = CliRunner().invoke(app, [str(word) for word in words])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
 
 
 @pytest.fixture
@@ -36,10 +29,6 @@ def table(tmp_path):
 @pytest.fixture
 def out(tmp_path):
     return tmp_path / "release.csv"
-
-
-def manifest_of(out):
-    return json.loads(out.with_name(out.name + ".manifest.json").read_text())
 
 
 def test_json_is_one_object_with_the_summary_and_nothing_else(table, out):

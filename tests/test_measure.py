@@ -9,10 +9,9 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 import shoal
-from shoal.cli import app
+from command_line import run
 
 REQUIRED = [
     *("information_loss", "pil", "il1s", "dbrl", "interval_disclosure", "dr", "score", "global_risk", "k_anonymity"),
@@ -234,13 +233,6 @@ def test_tables_that_do_not_fit_are_refused(survey):
 
 
 # the command line
-
-
-def run(*words):
-    result = CliRunner().invoke(app, [str(word) for word in words])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
 
 
 def test_the_command_prints_one_json_object(files, survey, release):

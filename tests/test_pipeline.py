@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import shoal
+from command_line import manifest_of
 from shoal.blocking.strata import merge_small_strata
 from shoal.columns.scaling import Records
 
@@ -284,7 +285,7 @@ def test_the_manifest_says_what_it_takes_to_recognise_and_repeat_the_release(tmp
         output=output,
         method="mdav",
     )
-    manifest = json.loads((tmp_path / "out.csv.manifest.json").read_text())
+    manifest = manifest_of(output)
     for side, path in (("input", source), ("output", output)):
         assert manifest[side] == {"name": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
     assert manifest["shoal"] == shoal.__version__

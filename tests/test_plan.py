@@ -1,13 +1,10 @@
 """The Plan: there and back, every mistake at once, and the same from Python and from the command line."""
 
-import json
-
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 import shoal
-from shoal.cli import app
+from command_line import manifest_of, run
 from shoal.plan.plan import Plan, Reading
 
 FULL = {
@@ -261,10 +258,10 @@ def test_python_and_the_command_line_build_the_same_plan(tmp_path, survey, case)
 
     release = shoal.protect(table, output=tmp_path / "python.csv", **settings)
     words = arguments.split()
-    result = CliRunner().invoke(app, ["protect", str(table), "-o", str(tmp_path / "command.csv"), *words])
+    result = run("protect", table, "-o", tmp_path / "command.csv", *words)
 
     assert result.exit_code == 0, result.output
-    plans = [json.loads((tmp_path / f"{way}.csv.manifest.json").read_text())["plan"] for way in ("python", "command")]
+    plans = [manifest_of(tmp_path / f"{way}.csv")["plan"] for way in ("python", "command")]
     assert plans[0] == plans[1] == release.plan.to_dict()
     assert (tmp_path / "python.csv").read_bytes() == (tmp_path / "command.csv").read_bytes()
 

@@ -15,11 +15,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 import shoal
 import shoal.report
-from shoal.cli import app
+from command_line import run
 from shoal.report.editions import find_edition
 
 QUASI = ["age", "height", "hours", "income"]
@@ -65,10 +64,6 @@ class Outline(HTMLParser):
 def without_vega(text):
     """Return a page without the script of the library, which is the same in all."""
     return re.sub(r"<script>.*?</script>", "", text, flags=re.DOTALL)
-
-
-def run(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import shoal
 import shoal.cli
+from command_line import in_new_python, run
 from shoal.kernels.watch import STOP, new_watch
 from shoal.sweeps import Result, Sweep, running
 from shoal.sweeps.combinations import Combination, draw_samples, parse_ks, parse_methods, sampled_rows
@@ -22,8 +23,6 @@ from shoal.sweeps.results import PERCENTAGES
 from shoal.sweeps.risk_utility_map import style
 from shoal.sweeps.trade_off import knee, pareto_front
 from shoal.tables.table import open_table
-from test_cli import run
-from test_import import in_new_python
 
 COLUMNS = ["age", "height", "hours"]
 FILES = {"sweep.parquet", "sweep.csv", "sweep.json", "recommended.yaml"}

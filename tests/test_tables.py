@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
+from small_tables import cells
 
 NULLABLE = {
     pa.int8(): pd.Int8Dtype(),
@@ -57,11 +58,6 @@ def arrow(numbers, kind):
     if pa.types.is_decimal(kind):
         return pa.array([None if n is None else Decimal(n) for n in numbers], kind)
     return pa.array(numbers, pa.int32() if pa.types.is_date32(kind) else pa.int64()).cast(kind)
-
-
-def cells(table, name):
-    """Return a column as a list, with None for what is missing."""
-    return nw.from_native(table, eager_only=True)[name].to_arrow().to_pylist()
 
 
 def types(table):

@@ -150,7 +150,7 @@ def _those(kinds: Mapping[str, Kind]) -> str:
 
 def check_aggregator(table: Table, column: AnyColumn, aggregator: str) -> None:
     """Refuse an aggregator that the values of a column do not allow."""
-    if isinstance(column, Category):
+    if isinstance(column, Category) or aggregator not in AGGREGATORS:  # those of other kinds are mistakes of the plan
         return
     if not AGGREGATORS[aggregator].dates and table.kind(column.name) is Kind.DATE:
         named = aggregator.replace("-", " ")
