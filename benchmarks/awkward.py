@@ -7,7 +7,7 @@ import numpy as np
 from record import Recorder, stopwatch
 from shoal.columns.scaling import Records
 from shoal.kernels.watch import new_watch
-from shoal.partition import METHODS
+from shoal.partition.methods import METHODS
 
 
 def run(quick: bool) -> None:

@@ -19,7 +19,7 @@ from blocking import uniform
 from record import Recorder
 from shoal.columns.scaling import Records
 from shoal.kernels.watch import new_watch
-from shoal.partition import METHODS
+from shoal.partition.methods import METHODS
 
 LENGTHS = {2: (10_000, 30_000, 100_000, 300_000), 5: (10_000, 30_000, 100_000, 300_000), 10: (10_000, 30_000, 100_000),
            20: (10_000, 30_000)}  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 from record import Recorder, peak_mib, stopwatch
 from shoal.columns.scaling import Records
 from shoal.kernels.watch import new_watch
-from shoal.partition import METHODS
+from shoal.partition.methods import METHODS
 from shoal.partition.optimal import Budget, solve
 from shoal.partition.optimal.problem import Problem
 

@@ -13,7 +13,7 @@ from shoal.columns.scaling import Records
 from shoal.kernels.compiling import kernel
 from shoal.kernels.pool import Pool, farthest, nearest, open_pool
 from shoal.kernels.watch import new_watch
-from shoal.partition import METHODS
+from shoal.partition.methods import METHODS
 
 SEARCHING = ("mdav-single", "v-mdav", "iv-mdav", "ldf", "hdf", "dbfs", "tfrp", "univariate")
 

@@ -22,7 +22,7 @@ from record import Recorder, peak_mib
 from shoal.columns.scaling import Records
 from shoal.kernels import pool
 from shoal.kernels.watch import new_watch
-from shoal.partition import METHODS
+from shoal.partition.methods import METHODS
 
 
 def run(quick: bool) -> None:

@@ -18,7 +18,7 @@ from shoal.aggregate.categories import CATEGORY_AGGREGATORS, CategoryAggregator
 from shoal.aggregate.numbers import AGGREGATORS, Aggregator
 from shoal.measures import measurement
 from shoal.measures.catalogue import Measure
-from shoal.partition import Method, Option
+from shoal.partition.method import Method, Option
 from shoal.plan.roles import Kind
 from shoal.tables.files import FORMATS, Format
 

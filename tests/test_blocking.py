@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import shoal
 from reference import sse
-from shoal.blocking import BLOCKINGS
 from shoal.blocking import size as sizing
+from shoal.blocking.blocks import BLOCKINGS
 from shoal.blocking.fusing import fuse_small_blocks
 from shoal.blocking.repair import repair_boundaries
 from shoal.blocking.size import block_size

@@ -248,7 +248,7 @@ def test_a_broken_promise_ends_with_status_1_and_nothing_is_written(table, out, 
     def broken(*_):
         raise shoal.BrokenPromise("a record has no group")
 
-    monkeypatch.setattr("shoal.pipeline.check_groups", broken)
+    monkeypatch.setattr("shoal.release.promises.check_groups", broken)
     result = run("protect", table, "-o", out, "-k", 3, "-q", "age", "--drop", "name", "-m", "mdav")
     assert result.exit_code == 1
     assert "a record has no group" in result.stderr
@@ -259,7 +259,7 @@ def test_an_interruption_ends_with_status_130_and_nothing_is_written(table, out,
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("shoal.release.aggregating.run_tasks", interrupted)
+    monkeypatch.setattr("shoal.aggregate.sets.run_tasks", interrupted)
     result = run("protect", table, "-o", out, "-k", 3, "-q", "age", "--drop", "name", "-m", "mdav")
     assert result.exit_code == 130
     assert "nothing was written" in result.stderr

@@ -339,7 +339,7 @@ def fail(*_, **__):
     [
         "shoal.release.release.write_file",
         "shoal.release.release.checksum",
-        "shoal.tables.files.tempfile.NamedTemporaryFile",
+        "shoal.tables.files.os.open",
     ],
 )
 def test_a_failure_while_writing_leaves_nothing_behind(tmp_path, monkeypatch, broken):

@@ -13,7 +13,7 @@ from shoal.columns.mixed import mix
 from shoal.columns.numbers import Column
 from shoal.columns.scaling import Scale
 from shoal.kernels.watch import new_watch
-from shoal.partition import METHODS
+from shoal.partition.methods import METHODS
 from shoal.partition.semantic_optimal import problem_of, solve
 from shoal.partition.semantic_optimal.start import portions_of
 

@@ -20,7 +20,7 @@ from shoal.kernels.compiling import kernel
 from shoal.kernels.equal_records import find_equal
 from shoal.kernels.tree import open_tree_pool
 from shoal.kernels.watch import new_watch
-from shoal.partition import METHODS
+from shoal.partition.methods import METHODS
 from small_tables import normal
 
 TFRP = import_module("shoal.partition.tfrp")  # the package has a function of that name

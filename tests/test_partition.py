@@ -12,7 +12,7 @@ from all_partitions import same_groups
 from shoal.columns.scaling import Records
 from shoal.kernels.spanning_tree import spanning_tree
 from shoal.kernels.watch import new_watch
-from shoal.partition import METHODS
+from shoal.partition.methods import METHODS
 from shoal.partition.tsp import short_tour
 
 SLOW = {

@@ -476,7 +476,7 @@ def test_release_and_report_appear_together_or_not_at_all(written, tmp_path, mon
     def fails(facts):
         raise OSError("no space")
 
-    monkeypatch.setattr("shoal.report.page", fails)
+    monkeypatch.setattr("shoal.report.page_of", fails)
     before = sorted(tmp_path.iterdir())
     with pytest.raises(shoal.FileError, match="nothing was written"):
         shoal.protect(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from shoal.measures.catalogue import MEASURES
     from shoal.measures.measured import Measures
     from shoal.measures.measurement import measure
-    from shoal.partition import METHODS, find_method
+    from shoal.partition.methods import METHODS, find_method
     from shoal.pipeline import protect
     from shoal.report import report_page, write_report
     from shoal.rules.findings import RuleFinding, check_rules, write_rules
@@ -72,12 +72,12 @@ __version__ = shoal_version()
 
 _WITH_KERNELS = {
     "MEASURES": "shoal.measures.catalogue",
-    "METHODS": "shoal.partition",
+    "METHODS": "shoal.partition.methods",
     "Measures": "shoal.measures.measured",
     "RuleFinding": "shoal.rules.findings",
     "Sweep": "shoal.sweeps",
     "check_rules": "shoal.rules.findings",
-    "find_method": "shoal.partition",
+    "find_method": "shoal.partition.methods",
     "measure": "shoal.measures.measurement",
     "protect": "shoal.pipeline",
     "read_rules": "shoal.rules.sources",

@@ -76,6 +76,21 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+def listed(names: Iterable[str], most: int | None = None, between: str = " and ") -> str:
+    """Return names in quotes, the last two with a word between them; not more than ``most``, and how many are left.
+
+    >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], most=2)
+    ("'a', 'b' and 'c'", "'a', 'b' and 2 more")
+    """
+    every = list(names)
+    shown = [f"'{name}'" for name in every[:most]]
+    if len(shown) < len(every):
+        shown.append(f"{len(every) - len(shown)} more")
+    if between != " and " or len(shown) == 1:
+        return between.join(shown)
+    return f"{', '.join(shown[:-1])}{between}{shown[-1]}"
+
+
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` for the nearest known name, or an empty string.
 

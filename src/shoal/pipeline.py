@@ -4,38 +4,29 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from shoal.aggregate.protected import ProtectedSet
-from shoal.blocking import BLOCKINGS, ONE_COLUMN
-from shoal.blocking.repair import repair_boundaries
-from shoal.blocking.size import block_size
-from shoal.blocking.strata import check_strata, merge_small_strata
-from shoal.columns.categories import AnyColumn
-from shoal.columns.scaling import Records, encode
+from shoal.aggregate.sets import Aggregation, aggregate_sets
+from shoal.blocking.blocks import cut_blocks
 from shoal.errors import PlanError
-from shoal.kernels.arrays import Ints
-from shoal.kernels.numbering import number_keys
 from shoal.kernels.progress import show_progress
-from shoal.kernels.threads import Report, run_tasks, threads_of_each
 from shoal.plan.plan import Blocking, Plan, Reading, merge_settings
-from shoal.release.aggregating import aggregate_sets
 from shoal.release.declaring import Declared, declare
-from shoal.release.editing import keep, split_strata, with_aggregators
-from shoal.release.promises import check_groups, check_released, check_strata_kept, check_table
-from shoal.release.quasi_identifiers import numbers
+from shoal.release.partitioning import partition_sets
+from shoal.release.promises import check_release
 from shoal.release.release import Release, check_output, check_report, manifest_path
-from shoal.release.rule_guard import guard_rules
-from shoal.release.searching import Searched, search_sets
-from shoal.release.searching_mixed import search_mixed_sets
-from shoal.release.summary import summarise
-from shoal.release.worker import partition_block, partition_mixed_block
+from shoal.release.strata import stratify
+from shoal.release.summary import Run, summarise
+from shoal.rules.accounting import Kept, account_for
+from shoal.rules.editing import keep, split_strata
+from shoal.rules.guard import guard_rules
+from shoal.tables.files import Source
 from shoal.tables.reading import read
-from shoal.tables.table import Table, open_table
+from shoal.tables.table import Table
 
 
 def protect(
@@ -162,30 +153,7 @@ def protect(
     >>> protect(people, k=3, quasi_identifiers=["age", "income"]).data["age"].to_list()
     [31, 31, 31, 62, 62, 62]
     """
-    given = {
-        "k": k,
-        "quasi_identifiers": quasi_identifiers,
-        "method": method,
-        "options": options,
-        "refine": refine,
-        "identifiers": identifiers,
-        "confidential": confidential,
-        "weight": weight,
-        "strata": strata,
-        "small_strata": small_strata,
-        "aggregators": aggregators,
-        "scaling": scaling,
-        "hierarchies": hierarchies,
-        "orders": orders,
-        "nominal": nominal,
-        "column_weights": column_weights,
-        "combinations": combinations,
-        "blocking": blocking,
-        "reading": reading,
-        "rules": rules,
-        "broken_rules": broken_rules,
-        "seed": seed,
-    }
+    given = {name: value for name, value in locals().items() if name in Plan.model_fields}  # before any other name
     if threads is not None and threads < 1:
         raise PlanError("threads: must be at least 1")
     original = Path(data) if isinstance(data, str | Path) else None
@@ -193,38 +161,13 @@ def protect(
         check_output(Path(output), original)
     if report is not None:
         check_report(Path(report), original, *((Path(output), manifest_path(Path(output))) if output else ()))
-    clock = _Clock()
+    clock = Clock()
     settings = merge_settings(plan, given)
     source, table = read(data, settings)
     clock.lap("read")
     declared = declare(settings, table, all_numeric)
-    asked = declared.plan
-    editing, guard = guard_rules(declared, table, source)
-    if editing:
-        declared = with_aggregators(declared, editing)
     clock.lap("declare")
-    codes, labels = stratify(declared, table)
-    apart = [split_strata(editing, declared, columns, codes) if editing else codes for columns in declared.sets]
-    blocks = [block(declared, columns, cells) for columns, cells in zip(declared.sets, apart, strict=True)]
-    clock.lap("block")
-    with show_progress(len(table) * len(declared.sets), progress) as advance:
-        groups_of_sets, searched = partition(declared, apart, blocks, advance, threads)
-    clock.lap("partition")
-    protected = aggregate_sets(declared, groups_of_sets, threads)
-    clock.lap("aggregate")
-    if editing:
-        protected = keep(editing, declared, protected, table)
-        clock.lap("keep rules")
-    data_out = check(declared, table, codes, protected)
-    if editing and guard:
-        guard.check_table(data_out, editing, written=output is not None)
-    clock.lap("check")
-    summary = summarise(
-        declared, len(table), codes, labels, blocks, protected, searched, source, clock.started, editing
-    )
-    groups = protected[0].groups if len(protected) == 1 else np.column_stack([p.groups for p in protected])
-    again = searched.again if searched else None
-    release = Release(data_out, groups, summary, asked, clock.laps, source, table.native, guard, again)
+    release = run(declared, table, source, clock, threads=threads, progress=progress, written=output is not None)
     if output is not None:
         release.write(output, report)
     elif report is not None:
@@ -232,7 +175,66 @@ def protect(
     return release
 
 
-class _Clock:
+def run(
+    declared: Declared,
+    table: Table,
+    source: Source | None,
+    clock: Clock,
+    *,
+    threads: int | None = None,
+    progress: bool | Callable[[int], None] | None = None,
+    written: bool = False,
+) -> Release:
+    """Take the records of a table through the steps that a plan asks for, and check what comes out.
+
+    A release that will be ``written`` has its edit rules checked on the file, not here.
+    """
+    plan, sets = declared.plan, declared.sets
+    editing = guard = None
+    if declared.rules:
+        by_column = declared.method.name if declared.method.by_column else ""
+        editing, guard = guard_rules(declared.rules, sets, plan, table, source, by_column)
+        sets = [quasi.with_aggregators(editing.aggregators) for quasi in sets]
+        clock.lap("prepare rules")
+    declared = replace(declared, sets=sets)
+    strata = stratify(declared, table)
+    apart, split = [strata.codes for _ in sets], set[str]()
+    if editing:
+        found = [split_strata(editing, quasi, strata.codes, plan.k) for quasi in sets]
+        apart, split = [codes for codes, _ in found], set[str]().union(*(used for _, used in found))
+    blocks = [cut_blocks(quasi, codes, plan.k, plan.blocking) for quasi, codes in zip(sets, apart, strict=True)]
+    clock.lap("block")
+    with show_progress(len(table) * len(sets), progress) as advance:
+        groups_of_sets, searched = partition_sets(declared, apart, blocks, advance, threads)
+    clock.lap("partition")
+    how = Aggregation(plan.k, declared.weights, plan.combinations == "observed")
+    protected = aggregate_sets(sets, groups_of_sets, how, threads)
+    clock.lap("aggregate")
+    kept = Kept()
+    if editing:
+        protected, accounts = keep(editing, protected, table)
+        kept = Kept(split, accounts)
+        clock.lap("keep rules")
+    data = check_release(plan, table, strata.codes, protected)
+    if guard:
+        kept = replace(kept, checked=guard.check_table(data, written))
+    clock.lap("check")
+    rules = account_for(editing, kept, protected) if editing else []
+    summary = summarise(Run(declared, strata, blocks, protected, searched, rules, source), seconds=clock.seconds())
+    return Release(
+        data=data,
+        groups=protected[0].groups if len(protected) == 1 else np.column_stack([p.groups for p in protected]),
+        summary=summary,
+        plan=plan,
+        timings=clock.laps,
+        source=source,
+        original=table.native,
+        guard=guard,
+        steps_again=searched.again if searched else None,
+    )
+
+
+class Clock:
     """Seconds of each step."""
 
     def __init__(self) -> None:
@@ -240,130 +242,11 @@ class _Clock:
         self.laps: dict[str, float] = {}
 
     def lap(self, step: str) -> None:
+        """Take note of the seconds since the last step."""
         now = time.perf_counter()
         self.laps[step] = round(now - self._last, 6)
         self._last = now
 
-
-def stratify(declared: Declared, table: Table) -> tuple[Ints, list[str]]:
-    """Return the number of each record's stratum, and the labels of the strata that the user declared."""
-    plan = declared.plan
-    if not plan.strata:
-        return np.zeros(len(table), dtype=np.int64), []
-    codes, labels = table.codes(plan.strata)
-    if plan.small_strata == "error":
-        check_strata(codes, labels, plan.k)
-        return codes, labels
-    columns = [column for columns in declared.sets for column in columns]
-    return merge_small_strata(codes, _scaled(declared, columns), plan.k), labels
-
-
-def block(declared: Declared, columns: list[AnyColumn], strata: Ints) -> Ints:
-    """Return the number of each record's block for one set of quasi-identifiers: strata, cut where asked for.
-
-    Columns are scaled over the whole table, not stratum by stratum, so that blocks can be compared.
-    """
-    cut = declared.plan.blocking
-    if cut is None:
-        return strata
-    chosen = [column for column in columns if not cut.columns or column.name in cut.columns]
-    chosen = chosen[:1] if cut.method in ONE_COLUMN else chosen
-    values = _scaled(declared, chosen).values
-    size = cut.size
-    if size == "auto":
-        complete = all(bool(column.observed.all()) for column in columns)
-        size = block_size(len(strata), len(columns), declared.plan.k, complete)
-    blocks = np.empty(len(strata), dtype=np.int64)
-    first = 0
-    for rows in _rows_of_blocks(strata):
-        part = np.zeros(len(rows), dtype=np.int64)
-        if len(rows) > size:
-            part = BLOCKINGS[cut.method](np.ascontiguousarray(values[rows]), declared.plan.k, size)
-        blocks[rows] = part + first
-        first += int(part.max()) + 1
-    return blocks
-
-
-def _scaled(declared: Declared, columns: Sequence[AnyColumn]) -> Records:
-    measured = numbers(columns)
-    return encode(measured, [declared.scale_of[column.name] for column in measured])
-
-
-def partition(
-    declared: Declared, strata: list[Ints], blocks: list[Ints], report: Report, threads: int | None
-) -> tuple[list[Ints], Searched | None]:
-    """Return the groups of each set of quasi-identifiers, repaired where asked for, and what a search did."""
-    plan, searched = declared.plan, None
-    if declared.method.searches and declared.method.mixed:
-        rows_of_sets = [_rows_of_blocks(codes) for codes in blocks]
-        groups_of_sets, searched = search_mixed_sets(declared, blocks, rows_of_sets, report)
-    elif declared.method.searches:
-        groups_of_sets, searched = search_sets(declared, blocks, report, threads)
-    else:
-        groups_of_sets = partition_blocks(declared, blocks, report, threads)
-    if plan.blocking and plan.blocking.repair:
-        for columns, cells, codes, groups in zip(declared.sets, strata, blocks, groups_of_sets, strict=True):
-            values = _scaled(declared, columns).values
-            for rows in _rows_of_blocks(cells):
-                own, labels = np.unique(groups[rows], return_inverse=True)
-                every = threads_of_each(1, threads)
-                groups[rows] = own[repair_boundaries(values[rows], labels, codes[rows], plan.k, every)]
-    return [_number_by_appearance(groups) for groups in groups_of_sets], searched
-
-
-def partition_blocks(declared: Declared, blocks: list[Ints], report: Report, threads: int | None) -> list[Ints]:
-    """Return the groups of each set of quasi-identifiers: every block is partitioned by itself."""
-    plan = declared.plan
-    rows_of_sets = [_rows_of_blocks(codes) for codes in blocks]
-    each = threads_of_each(sum(map(len, rows_of_sets)), threads)
-    tasks = []
-    for columns, rows_of_blocks in zip(declared.sets, rows_of_sets, strict=True):
-        scales = [declared.scale_of.get(column.name) for column in columns]
-        shares = [plan.column_weights.get(column.name, 1.0) for column in columns]
-        for rows in rows_of_blocks:
-            part = [column.take(rows) for column in columns] if len(rows_of_blocks) > 1 else columns
-            asked = (plan.k, declared.method.name, declared.options, plan.seed)
-            if declared.method.mixed:
-                tasks.append(partial(partition_mixed_block, part, scales, shares, *asked, each))
-            else:
-                known = [scale for scale in scales if scale is not None]
-                tasks.append(partial(partition_block, numbers(part), known, *asked, plan.refine, each))
-    results = iter(run_tasks(tasks, report, threads))
-    found = []
-    for codes, rows_of_blocks in zip(blocks, rows_of_sets, strict=True):
-        groups = np.empty(len(codes), dtype=np.int64)
-        first = 0
-        for rows in rows_of_blocks:
-            labels = next(results)
-            groups[rows] = labels + first
-            first += int(labels.max()) + 1
-        found.append(groups)
-    return found
-
-
-def check(declared: Declared, table: Table, codes: Ints, protected: list[ProtectedSet]) -> Any:
-    """Check the promises, and return the table of the release."""
-    plan = declared.plan
-    released = {}
-    for part in protected:
-        check_groups(part.groups, plan.k, len(table))
-        check_strata_kept(part.groups, codes)
-        for column, (values, observed) in zip(part.columns, part.released, strict=True):
-            check_released(column, values, observed, part.groups, plan.k)
-            released[column.name] = (column, values, observed)
-    data = table.replace(released, plan.identifiers)
-    out = open_table(data)
-    check_table(table.types(), out.types(), set(plan.identifiers), (len(table), len(out)))
-    return data
-
-
-def _rows_of_blocks(codes: Ints) -> list[Ints]:
-    """Return the rows of each block, blocks by first appearance, rows in their order."""
-    order = np.argsort(codes, kind="stable")
-    cuts = np.flatnonzero(np.diff(codes[order])) + 1
-    return sorted(np.split(order, cuts), key=lambda rows: int(rows[0]))
-
-
-def _number_by_appearance(groups: Ints) -> Ints:
-    """Renumber groups in the order in which they first appear, so that numbers say nothing about the method."""
-    return number_keys(groups)[0]
+    def seconds(self) -> float:
+        """Return the seconds since the start."""
+        return time.perf_counter() - self.started

@@ -11,6 +11,8 @@ import numpy as np
 
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
+from shoal.kernels.disjoint_sets import join, root_of
+from shoal.kernels.group_sums import group_sums
 from shoal.kernels.pool import Pool, nearest, open_pool
 
 
@@ -20,8 +22,7 @@ def fuse_small_blocks(values: Floats, blocks: Ints, k: int) -> Ints:
     >>> fuse_small_blocks(np.array([[0.0], [0.1], [0.2], [5.0], [5.1]]), np.array([0, 0, 1, 2, 2]), 2)
     array([0, 0, 0, 1, 1])
     """
-    sums: Floats = np.column_stack([np.bincount(blocks, values[:, j]) for j in range(values.shape[1])])
-    fused: Ints = fuse_small_cells(sums, np.bincount(blocks), k)[blocks]
+    fused: Ints = fuse_small_cells(group_sums(values, blocks)[0], np.bincount(blocks), k)[blocks]
     return fused
 
 
@@ -40,7 +41,7 @@ def fuse_small_cells(sums: Floats, sizes: Ints, k: int) -> Ints:
         _join_nearest(open_pool(np.ascontiguousarray(sums / sizes[:, None]), None), small, home)
         home = np.unique(home, return_inverse=True)[1]
         blocks = home[blocks]
-        sums = np.column_stack([np.bincount(home, sums[:, j]) for j in range(sums.shape[1])])
+        sums = group_sums(sums, home)[0]
         sizes = np.bincount(home, sizes).astype(np.int64)
 
 
@@ -51,14 +52,6 @@ def _join_nearest(pool: Pool, small: Ints, home: Ints) -> None:
     for block in small:
         nearest(pool, block, 2, rows, distances)
         other = rows[1] if rows[0] == block else rows[0]
-        a, b = block, other
-        while home[a] != a:
-            a = home[a]
-        while home[b] != b:
-            b = home[b]
-        home[max(a, b)] = min(a, b)
+        join(home, block, other)
     for block in range(len(home)):
-        root = block
-        while home[root] != root:
-            root = home[root]
-        home[block] = root
+        home[block] = root_of(home, block)

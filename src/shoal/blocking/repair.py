@@ -16,7 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.arrays import Floats, Ints
-from shoal.kernels.exchange import exchange, group_sums, nearest_groups
+from shoal.kernels.exchange import exchange, nearest_groups
+from shoal.kernels.group_sums import group_sums
 from shoal.kernels.representatives import group_rows
 
 _ROUNDS = 10

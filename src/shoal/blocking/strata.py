@@ -8,7 +8,8 @@ import numpy as np
 
 from shoal.columns.scaling import Records
 from shoal.errors import DataError, counted
-from shoal.kernels.arrays import Floats, Ints
+from shoal.kernels.arrays import Ints
+from shoal.kernels.group_sums import group_sums
 
 _NAMED = 5  # small strata that an error names: enough to find them, not a list of the column
 
@@ -35,10 +36,7 @@ def merge_small_strata(codes: Ints, records: Records, k: int) -> Ints:
     """
     codes = codes.copy()
     count = int(codes.max()) + 1
-    sizes = np.bincount(codes, minlength=count).astype(np.float64)
-    sums: Floats = np.column_stack(
-        [np.bincount(codes, records.values[:, j], minlength=count) for j in range(records.values.shape[1])]
-    )
+    sums, sizes = group_sums(records.values, codes, count)
     while True:
         alive = np.flatnonzero(sizes > 0)
         small = alive[sizes[alive] < k]

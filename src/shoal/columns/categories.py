@@ -104,7 +104,7 @@ def ordinal(name: str, factor: Factor, levels: Sequence[str]) -> Category:
     lost = [label for label in map(str, factor.labels) if label not in place]
     if lost:
         raise DataError(
-            f"column '{name}': {counted(len(lost), 'value')} not in the given order: {_listed(lost, levels)}; add "
+            f"column '{name}': {counted(len(lost), 'value')} not in the given order: {_with_hints(lost, levels)}; add "
             f"{'it' if len(lost) == 1 else 'them'}"
         )
     held = {str(label): label for label in factor.labels}
@@ -145,7 +145,7 @@ def semantic(name: str, factor: Factor, hierarchy: Hierarchy, distance: str) -> 
     )
 
 
-def _listed(names: Sequence[str], known: Sequence[str]) -> str:
+def _with_hints(names: Sequence[str], known: Sequence[str]) -> str:
     """Return all of some names, the first with the nearest that is known: to look for it takes a while."""
     hints = [did_you_mean(name, known).replace("; did", ", did") for name in names[:_HINTS]]
     hints += [""] * (len(names) - len(hints))

@@ -18,17 +18,6 @@ from shoal.kernels.neighbours import nearest_of_all
 _NEAR = 16  # groups that each group looks at
 
 
-def group_sums(values: Floats, groups: Ints) -> tuple[Floats, Floats]:
-    """Return the sums (groups, d) and the sizes (groups,) of groups numbered from 0.
-
-    >>> group_sums(np.array([[1.0], [2.0], [4.0]]), np.array([0, 1, 1]))
-    (array([[1.],
-           [6.]]), array([1., 2.]))
-    """
-    sums = np.column_stack([np.bincount(groups, values[:, j]) for j in range(values.shape[1])])
-    return np.ascontiguousarray(sums), np.bincount(groups).astype(np.float64)
-
-
 def nearest_groups(sums: Floats, sizes: Floats, threads: int) -> Ints:
     """Return for each group those with the nearest centroids, itself among them."""
     return nearest_of_all(np.ascontiguousarray(sums / sizes[:, None]), None, _NEAR + 1, threads)

@@ -24,7 +24,7 @@ from numba.extending import overload
 from shoal.kernels import brute, masked, tree, tree_search
 from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.compiling import kernel
-from shoal.kernels.crossover import worth_indexing
+from shoal.kernels.indexing import worth_indexing
 
 _WORKSPACE = ("centroid", "has_centroid", "chunk", "path", "bounds", "linear", "point", "pole")  # searches write to it
 

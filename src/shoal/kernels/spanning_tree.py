@@ -17,7 +17,8 @@ import numpy as np
 
 from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.compiling import kernel
-from shoal.kernels.crossover import worth_indexing
+from shoal.kernels.disjoint_sets import join
+from shoal.kernels.indexing import worth_indexing
 from shoal.kernels.masked import masked_distance
 from shoal.kernels.tree import LEAF, LEAVES, LEVELS, TreePool, open_tree_pool
 from shoal.kernels.tree_search import (
@@ -121,19 +122,10 @@ def _boruvka(pool: TreePool, watch: Ints, edges: Ints, lengths: Floats) -> None:
         for c in range(places):
             if shortest[c] == np.inf:
                 continue
-            a, b = _root(home, from_place[c]), _root(home, to_place[c])
-            if a != b:
-                home[max(a, b)] = min(a, b)
+            if join(home, from_place[c], to_place[c]):
                 row, other = first[from_place[c]], first[to_place[c]]
                 edges[made, 0], edges[made, 1], lengths[made] = min(row, other), max(row, other), shortest[c]
                 made += 1
-
-
-@kernel
-def _root(home: Ints, place: int) -> int:
-    while home[place] != place:
-        place = home[place]
-    return place
 
 
 @kernel

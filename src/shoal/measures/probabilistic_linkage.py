@@ -55,10 +55,13 @@ def probabilistic_linkage_task(
     chosen = sample_rows(rows, max(int(_PAIRS / looks), _FEWEST), seed)
     asked = np.ascontiguousarray(np.column_stack([both[j][0][chosen] for j in used]), dtype=np.int32)
     codes = np.ascontiguousarray(np.vstack([both[j][1][by_block] for j in used]), dtype=np.int32)
-    return partial(_link, asked, codes, starts, of_original[chosen], place[chosen], chance[used])
+    where = (starts, of_original[chosen], place[chosen])
+    return partial(_link, asked, codes, where, chance[used])
 
 
-def _link(asked: Codes, codes: Codes, starts: Ints, blocks: Ints, own: Ints, u: Floats, watch: Ints) -> Floats:
+def _link(asked: Codes, codes: Codes, where: tuple[Ints, Ints, Ints], u: Floats, watch: Ints) -> Floats:
+    """Return the chance of a right link; ``where`` blocks start, the block of each asked, and its own place."""
+    starts, blocks, own = where
     counts = count_patterns(asked, codes, starts, blocks, len(u))
     if not counts.any():
         return np.zeros(len(asked))

@@ -21,10 +21,10 @@ is 0 if nothing changed and 100 if something did. O(n log n) a column for the qu
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import erf
 
 from shoal.kernels.arrays import Floats
 from shoal.measures.moments import Moments
@@ -54,7 +54,7 @@ def surprise(difference: Floats, error: Floats) -> Floats:
     certain = ~(error > 0.0)
     loss[certain & (np.abs(difference) <= _SAME)] = 0.0
     z = np.abs(difference[~certain]) / error[~certain]
-    loss[~certain] = [100.0 * math.erf(x / math.sqrt(2.0)) for x in z.tolist()]
+    loss[~certain] = 100.0 * erf(z / np.sqrt(2.0))
     return loss
 
 

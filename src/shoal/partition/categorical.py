@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.partition.k_modes import k_modes
 from shoal.partition.method import Method, Option
 from shoal.partition.mondrian import mondrian, mondrian_ordered, mondrian_strict, sa_mondrian
@@ -34,7 +35,7 @@ CATEGORICAL = (
         searches=True,
         seeded=True,
         kinds=EVERY_KIND,
-        mixed=True,
+        records=QuasiIdentifiers.counted,
         category_aggregator="least-squares",
     ),
     Method(
@@ -45,7 +46,7 @@ CATEGORICAL = (
         cost="O(d m^2) for m distinct records",
         refinable="never",
         kinds=EVERY_KIND,
-        mixed=True,
+        records=QuasiIdentifiers.counted,
     ),
     Method(
         "sa-mdav",
@@ -56,7 +57,7 @@ CATEGORICAL = (
         options=(_DISSOLVE,),
         refinable="never",
         kinds=EVERY_KIND,
-        mixed=True,
+        records=QuasiIdentifiers.counted,
     ),
     Method(
         "sa-mdav-static",
@@ -67,7 +68,7 @@ CATEGORICAL = (
         options=(_DISSOLVE,),
         refinable="never",
         kinds=EVERY_KIND,
-        mixed=True,
+        records=QuasiIdentifiers.counted,
     ),
     Method(
         "mdav-generic",
@@ -77,7 +78,7 @@ CATEGORICAL = (
         cost="O(d m^2) for m distinct records",
         refinable="never",
         kinds=EVERY_KIND,
-        mixed=True,
+        records=QuasiIdentifiers.counted,
         category_aggregator="mode",
     ),
     Method(
@@ -90,7 +91,7 @@ CATEGORICAL = (
         refinable="never",
         seeded=True,
         kinds=EVERY_KIND,
-        mixed=True,
+        records=QuasiIdentifiers.counted,
         category_aggregator="mode",
     ),
     Method(
@@ -102,7 +103,7 @@ CATEGORICAL = (
         options=(_PERSIST,),
         refinable="never",
         kinds=ORDERED,
-        mixed=True,
+        records=QuasiIdentifiers.counted,
     ),
     Method(
         "mondrian-relaxed",
@@ -112,7 +113,7 @@ CATEGORICAL = (
         cost="O(d m log m) a level for m distinct records",
         refinable="never",
         kinds=ORDERED,
-        mixed=True,
+        records=QuasiIdentifiers.counted,
     ),
     Method(
         "mondrian-mixed",
@@ -123,7 +124,7 @@ CATEGORICAL = (
         options=(_PERSIST,),
         refinable="never",
         kinds=EVERY_KIND,
-        mixed=True,
+        records=QuasiIdentifiers.counted,
         category_aggregator="least-common-subsumer",
     ),
     Method(
@@ -136,7 +137,7 @@ CATEGORICAL = (
         refinable="never",
         seeded=True,
         kinds=EVERY_KIND,
-        mixed=True,
+        records=QuasiIdentifiers.counted,
     ),
     Method(
         "mondrian-ordered",
@@ -147,7 +148,7 @@ CATEGORICAL = (
         options=(_PERSIST,),
         refinable="never",
         kinds=EVERY_KIND,
-        mixed=True,
+        records=QuasiIdentifiers.counted,
     ),
     Method(
         "sa-mondrian",
@@ -158,6 +159,6 @@ CATEGORICAL = (
         options=(_PERSIST,),
         refinable="never",
         kinds=EVERY_KIND,
-        mixed=True,
+        records=QuasiIdentifiers.counted,
     ),
 )

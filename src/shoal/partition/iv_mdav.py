@@ -42,6 +42,7 @@ def iv_mdav(
     records: Records,
     k: int,
     watch: Ints,
+    *,
     gamma: float = 1.16,
     candidates: int = 2,
     outlier: float | None = None,

@@ -6,17 +6,15 @@ import numpy as np
 
 from shoal.columns.scaling import Records
 from shoal.kernels.arrays import Floats, Ints
+from shoal.kernels.group_sums import group_sums
 
 
 def group_centroids(records: Records, labels: Ints, groups: int) -> tuple[Floats, Floats]:
     """Return the (groups, d) means of the observed values, and how many they are; records labelled -1 are left out."""
-    d = records.values.shape[1]
     seen = np.ones_like(records.values) if records.observed is None else records.observed.astype(np.float64)
     placed = labels >= 0
-    sums, counts = np.zeros((groups, d)), np.zeros((groups, d))
-    for j in range(d):
-        sums[:, j] = np.bincount(labels[placed], records.values[placed, j] * seen[placed, j], minlength=groups)
-        counts[:, j] = np.bincount(labels[placed], seen[placed, j], minlength=groups)
+    sums, _ = group_sums(records.values[placed] * seen[placed], labels[placed], groups)
+    counts, _ = group_sums(seen[placed], labels[placed], groups)
     return sums / np.maximum(counts, 1.0), counts
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.errors import PlanError, did_you_mean
 from shoal.kernels.arrays import Ints
 from shoal.plan.roles import MEASURABLE, Kind
@@ -103,9 +104,10 @@ class Method:
         It draws random numbers: the function takes the seed of the plan too, as ``seed``.
     kinds : tuple of Kind
         Kinds of columns that it takes.
-    mixed : bool
-        The function takes :class:`shoal.columns.mixed.Mixed` records, distinct and counted, instead of a
-        matrix of numbers.
+    records : callable
+        What the function sees of a set of quasi-identifiers: a matrix of scaled numbers
+        (:meth:`~shoal.columns.quasi_identifiers.QuasiIdentifiers.scaled`), or distinct records of any kind with their
+        frequencies (:meth:`~shoal.columns.quasi_identifiers.QuasiIdentifiers.counted`).
     category_aggregator : str
         What is released for categories with a hierarchy where nothing is said.
     """
@@ -123,8 +125,13 @@ class Method:
     searches: bool = False
     seeded: bool = False
     kinds: tuple[Kind, ...] = MEASURABLE
-    mixed: bool = False
+    records: Callable[[QuasiIdentifiers, int], Any] = QuasiIdentifiers.scaled
     category_aggregator: str = "centroid"
+
+    @property
+    def mixed(self) -> bool:
+        """Whether it measures distances between records of any kind."""
+        return self.records is QuasiIdentifiers.counted
 
     def without_effect(self, given: Mapping[str, object], columns: int) -> list[str]:
         """Say which options have no effect because no set of quasi-identifiers has more than one column."""

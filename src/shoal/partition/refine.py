@@ -27,7 +27,8 @@ import numpy as np
 from shoal.columns.scaling import Records
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
-from shoal.kernels.exchange import exchange, group_sums, nearest_groups
+from shoal.kernels.exchange import exchange, nearest_groups
+from shoal.kernels.group_sums import group_sums
 from shoal.kernels.neighbours import nearest_of_all
 from shoal.kernels.representatives import group_rows
 from shoal.kernels.watch import STOP

@@ -41,6 +41,7 @@ def two_step_ga(
     records: Records,
     k: int,
     watch: Ints,
+    *,
     part: int = 5,
     population: int = 20,
     generations: int = 200,

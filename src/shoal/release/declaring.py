@@ -8,10 +8,11 @@ from typing import Any, ParamSpec, TypeVar
 
 from shoal.columns.categories import AnyColumn
 from shoal.columns.numbers import Column
+from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.columns.scaling import Scale, ScalingName, fit_scale
 from shoal.errors import DataError, FileError, PlanError, counted, did_you_mean
 from shoal.kernels.arrays import Floats
-from shoal.partition import Method, find_method
+from shoal.partition.methods import Method, find_method
 from shoal.plan.plan import EVERY_COLUMN, Plan, column_mistakes, mentions, role_mistakes
 from shoal.plan.roles import MEASURABLE, Kind, Role
 from shoal.plan.rules import rules_or_file
@@ -25,6 +26,7 @@ from shoal.release.quasi_identifiers import (
     method_mistakes,
     unsupported,
 )
+from shoal.rules.rule import Rule
 from shoal.rules.sources import as_rules, missing_columns
 from shoal.tables.identifying import why_identifier
 from shoal.tables.table import Table
@@ -47,18 +49,12 @@ class Declared:
         What was asked for, with every column named.
     method, options
         The method and its options, with the defaults filled in.
-    sets : list of lists of Column or Category
+    sets : list of QuasiIdentifiers
         The quasi-identifiers, in the sets that are microaggregated together.
-    kinds : dict
-        Kind of each of them.
-    aggregators : dict
-        Aggregator of each of them.
-    scaling : str
-        How numbers are made comparable.
-    scale_of : dict
-        How each column of numbers is scaled, over the whole table.
     weights : float64 (n,) or None
         Sampling weights.
+    rules : list of Rule
+        The edit rules of the plan.
     doubtful : list of str
         Quasi-identifiers that nobody named and that look like direct identifiers.
     """
@@ -66,12 +62,9 @@ class Declared:
     plan: Plan
     method: Method
     options: dict[str, Any]
-    sets: list[list[AnyColumn]]
-    kinds: dict[str, Kind]
-    aggregators: dict[str, str]
-    scaling: ScalingName
-    scale_of: dict[str, Scale]
+    sets: list[QuasiIdentifiers]
     weights: Floats | None
+    rules: list[Rule]
     doubtful: list[str]
 
 
@@ -95,7 +88,14 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
     kinds = {name: kind_of(table, name, plan) for name in asked} if plan else {}
     method, options, wrong = _method(settings, kinds)
     mistakes += wrong + _aggregator_mistakes(settings)
-    mistakes += _rule_mistakes(settings, table)
+    rules: list[Rule] = []
+    unread: FileError | None = None
+    try:
+        rules = _rules(settings, table)
+    except PlanError as error:
+        mistakes += error.mistakes
+    except FileError as error:  # where that is the only mistake
+        unread = error
     mistakes += _undeclared_identifiers(table, {name for name, _ in named})
 
     reasons: list[str] = []
@@ -107,47 +107,60 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
         found = _quasi_identifiers(table, asked, plan, method, kinds)
         mistakes += found.mistakes
         reasons += found.reasons
-    columns = found.columns
     weights = None
     for name in {name for name, role in named if role is Role.WEIGHT} & known:
         weights = _attempt(reasons, sampling_weights, table, name)
-    holes = [name for name, column in columns.items() if not column.observed.all()]
-    for setting, given in (
-        ("blocking.repair", plan and plan.blocking and plan.blocking.repair),
-        ("refine", plan and plan.refine),
-    ):
-        if given and holes:
-            reasons.append(f"{setting} needs complete columns, and values are missing in: {', '.join(holes)}")
+    reasons += _needs_complete(plan, found) if plan else []
     if mistakes or plan is None or method is None:
         raise PlanError(list(dict.fromkeys(mistakes + reasons)))
     if reasons:
         raise DataError(reasons)
+    if unread:
+        raise unread
+    useless = _without_effect(plan, method, found)
+    if useless:
+        raise PlanError(useless)
+    plan = plan.model_copy(update={"method": method.name, "options": {name: options[name] for name in plan.options}})
+    sets = _sets(plan, method, found)
+    doubtful = [name for quasi in sets for name in quasi.names if all_numeric and why_identifier(table.profile(name))]
+    return Declared(plan, method, options, sets, weights, rules, doubtful)
+
+
+def _needs_complete(plan: Plan, found: _Quasi) -> list[str]:
+    """Say what was asked for that cannot be done with missing values."""
+    holes = [name for name, column in found.columns.items() if not column.observed.all()]
+    asked = {"blocking.repair": plan.blocking is not None and plan.blocking.repair, "refine": plan.refine}
+    return [
+        f"{setting} needs complete columns, and values are missing in: {', '.join(holes)}"
+        for setting, given in asked.items()
+        if given and holes
+    ]
+
+
+def _without_effect(plan: Plan, method: Method, found: _Quasi) -> list[str]:
+    """Say what was asked for that would have no effect."""
     widest = max(map(len, plan.quasi_identifiers))
     useless = method.without_effect(plan.options, widest) + (method.refine_mistakes(widest) if plan.refine else [])
     if plan.column_weights and not method.mixed:
         useless.append(f"column_weights: has no effect with method '{method.name}'; leave it out")
     if plan.scaling and not found.scale_of:
         useless.append("scaling: has no effect without a column of numbers or dates")
-    if useless:
-        raise PlanError(useless)
-    plan = plan.model_copy(update={"method": method.name, "options": {name: options[name] for name in plan.options}})
-    parts = (
-        [(name,) for part in plan.quasi_identifiers for name in part] if method.by_column else plan.quasi_identifiers
-    )
-    sets = [[columns[name] for name in part] for part in parts]
-    doubtful = [c.name for part in sets for c in part if all_numeric and why_identifier(table.profile(c.name))]
-    return Declared(
-        plan,
-        method,
-        options,
-        sets,
-        kinds,
-        found.aggregators,
-        found.scaling,
-        found.scale_of,
-        weights,
-        doubtful,
-    )
+    return useless
+
+
+def _sets(plan: Plan, method: Method, found: _Quasi) -> list[QuasiIdentifiers]:
+    """Return the sets of quasi-identifiers; each column is one where the method treats them one by one."""
+    every = plan.quasi_identifiers
+    parts = [(name,) for part in every for name in part] if method.by_column else every
+    return [
+        QuasiIdentifiers(
+            columns=[found.columns[name] for name in part],
+            scales=[found.scale_of.get(name) for name in part],
+            shares=[plan.column_weights.get(name, 1.0) for name in part],
+            aggregators=[found.aggregators[name] for name in part],
+        )
+        for part in parts
+    ]
 
 
 @dataclass
@@ -240,17 +253,18 @@ def _aggregator_mistakes(settings: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(mistakes))
 
 
-def _rule_mistakes(settings: Mapping[str, Any], table: Table) -> list[str]:
-    """Say what is wrong with rules, as far as that can be told without the values of the table."""
+def _rules(settings: Mapping[str, Any], table: Table) -> list[Rule]:
+    """Read the rules, and refuse them as far as that can be done without the values of the table."""
     try:
         asked = rules_or_file(settings)
         rules = as_rules(asked.get("rules") or (), asked.get("rules_file"))
-    except PlanError as error:
-        return error.mistakes
-    except (FileError, TypeError, AttributeError):  # told where rules are read, and by the plan
+    except (TypeError, AttributeError):  # told by the plan
         return []
     removed = [name for name, role in mentions(settings) if role is Role.IDENTIFIER]
-    return missing_columns(rules, table.names, removed)
+    mistakes = missing_columns(rules, table.names, removed)
+    if mistakes:
+        raise PlanError(mistakes)
+    return rules
 
 
 def _undeclared_identifiers(table: Table, named: set[str]) -> list[str]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from shoal.aggregate.sets import ProtectedSet
 from shoal.columns.categories import AnyColumn
 from shoal.errors import BrokenPromise
 from shoal.kernels.arrays import Flags, Ints, Numbers
+from shoal.plan.plan import Plan
+from shoal.tables.table import Table, open_table
 
 
 def check_groups(groups: Ints, k: int, records: int) -> None:
@@ -56,3 +60,18 @@ def check_table(
     if expected != list(after):
         changed = sorted({name for name, _ in set(expected) ^ set(after)})
         raise BrokenPromise(f"names or types of columns changed: {', '.join(changed)}")
+
+
+def check_release(plan: Plan, table: Table, strata: Ints, protected: Sequence[ProtectedSet]) -> Any:
+    """Check every promise, and return the table of the release."""
+    released = {}
+    for part in protected:
+        check_groups(part.groups, plan.k, len(table))
+        check_strata_kept(part.groups, strata)
+        for column, (values, observed) in part.columns():
+            check_released(column, values, observed, part.groups, plan.k)
+            released[column.name] = (column, values, observed)
+    data = table.replace(released, plan.identifiers)
+    out = open_table(data)
+    check_table(table.types(), out.types(), set(plan.identifiers), (len(table), len(out)))
+    return data

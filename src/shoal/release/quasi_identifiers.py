@@ -12,7 +12,7 @@ from shoal.columns.categories import AnyColumn, Category, Factor, nominal, ordin
 from shoal.columns.hierarchy import load_hierarchy
 from shoal.columns.numbers import Column
 from shoal.errors import DataError
-from shoal.partition import METHODS, Method
+from shoal.partition.methods import METHODS, Method
 from shoal.plan.plan import EVERY_COLUMN, Plan, mentions
 from shoal.plan.roles import CATEGORIES, MEASURABLE, Kind, Role
 from shoal.tables.table import Table, is_number

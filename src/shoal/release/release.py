@@ -23,10 +23,10 @@ from shoal.tables.table import open_table
 
 if TYPE_CHECKING:
     from shoal.measures.measured import Measures
-    from shoal.release.rule_guard import RuleGuard
+    from shoal.rules.guard import RuleGuard
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Release:
     """A protected table and everything about it.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from shoal.errors import PlanError
@@ -10,7 +11,6 @@ from shoal.kernels.threads import Report, threads_of_each
 from shoal.partition.optimal import Budget
 from shoal.partition.optimal.certificate import gap_of
 from shoal.release.declaring import Declared
-from shoal.release.quasi_identifiers import numbers
 from shoal.release.worker import search_set
 
 
@@ -48,7 +48,7 @@ def steps_again(made: set[int], free: bool) -> int | None:
 
 
 def search_sets(
-    declared: Declared, blocks: list[Ints], report: Report, threads: int | None
+    declared: Declared, blocks: Sequence[Ints], report: Report, threads: int | None
 ) -> tuple[list[Ints], Searched]:
     """Return the groups of each set, and what the searches did.
 
@@ -56,28 +56,25 @@ def search_sets(
     so one number of steps repeats them all. After an interruption the sets that are left are only started.
     """
     plan, budget = declared.plan, Budget(**declared.options)
-    widths = [len(columns) for columns in declared.sets]
+    widths = [len(quasi) for quasi in declared.sets]
     _check_sets(budget, len(widths))
     if budget.time is not None:
         budget = replace(budget, time=budget.time * widths[0] / sum(widths))
     free = budget.time is not None or budget.gap is not None
     groups, steps, interrupted, bound, gap = [], [], False, None, None
     made: set[int] = set()
-    for i, (chosen, cells) in enumerate(zip(declared.sets, blocks, strict=True)):
-        columns = numbers(chosen)
+    for i, (quasi, cells) in enumerate(zip(declared.sets, blocks, strict=True)):
 
         def tell(part: float, loss: float, proved: float, i: int = i, n: int = len(cells)) -> None:
             words = f"loss {loss:.4f} %"
             report(int((i + part) * n), f"{words}, gap {gap_of(loss, proved):.2f} %" if proved > 0.0 else words)
 
         found = search_set(
-            columns,
-            [declared.scale_of[column.name] for column in columns],
+            quasi,
             plan.k,
             Budget(steps=0) if interrupted else budget,
             plan.seed,
             cells,
-            [declared.aggregators[column.name] for column in columns],
             declared.weights,
             threads_of_each(1, threads),
             tell,

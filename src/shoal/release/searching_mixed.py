@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.columns.mixed import Mixed, mix
+from shoal.columns.mixed import Mixed
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.threads import Report
 from shoal.partition.semantic_optimal import centre_of_all, problem_of, usual_passes
@@ -78,14 +78,11 @@ def search_mixed_sets(
 
 def _set(declared: Declared, place: int, rows_of_blocks: Sequence[Ints]) -> _Set:
     """Count the distinct records of a set, block by block; scales, weights and centre are those of the whole table."""
-    plan, columns = declared.plan, declared.sets[place]
-    scales = [declared.scale_of.get(column.name) for column in columns]
-    shares = [plan.column_weights.get(column.name, 1.0) for column in columns]
-    squared = [column.name for column in columns if declared.aggregators[column.name] == "least-squares"]
-    whole = mix(columns, scales, shares, squared=squared)
+    quasi = declared.sets[place]
+    whole = quasi.counted()
     middle = centre_of_all(whole)
     parts = [whole]
     if len(rows_of_blocks) > 1:
-        taken = [[column.take(rows) for column in columns] for rows in rows_of_blocks]
-        parts = [mix(part, scales, shares, squared=squared) for part in taken]
-    return _Set(parts, rows_of_blocks, middle, problem_of(whole, plan.k, declared.options["split"], middle).total())
+        parts = [quasi.take(rows).counted() for rows in rows_of_blocks]
+    total = problem_of(whole, declared.plan.k, declared.options["split"], middle).total()
+    return _Set(parts, rows_of_blocks, middle, total)

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from shoal.aggregate.protected import ProtectedSet
+from shoal.aggregate.sets import ProtectedSet
 from shoal.columns.categories import AnyColumn, Category
+from shoal.columns.mixed import distinct_records
 from shoal.columns.scaling import fit_scale
 from shoal.errors import counted
-from shoal.kernels.arrays import Ints
-from shoal.kernels.crossover import worth_indexing
+from shoal.kernels.arrays import Ints, Masked
+from shoal.kernels.indexing import worth_indexing
+from shoal.kernels.numbering import number_keys
 from shoal.measures.figures import Figures
+from shoal.measures.mixed_loss import MixedLoss, mixed_loss
 from shoal.measures.pairs import numeric_pair
 from shoal.measures.utility import information_loss, squared_error
 from shoal.plan.version import shoal_version
-from shoal.rules.rule_summary import RuleSummary
+from shoal.release.declaring import Declared
+from shoal.release.searching import Searched
+from shoal.release.strata import Strata
+from shoal.rules.accounting import RuleSummary
 from shoal.tables.files import Source
-
-if TYPE_CHECKING:
-    from shoal.release.declaring import Declared
-    from shoal.release.editing import Editing
-    from shoal.release.searching import Searched
 
 
 @dataclass(frozen=True)
@@ -125,99 +125,115 @@ class Summary(Figures):
     seed: int
 
 
-def summarise(
-    declared: Declared,
-    records: int,
-    strata: Ints,
-    labels: list[str],
-    blocks: list[Ints],
-    protected: list[ProtectedSet],
-    searched: Searched | None,
-    source: Source | None,
-    started: float,
-    editing: Editing | None,
-) -> Summary:
-    """Measure a release and put what was done into a summary."""
-    plan = declared.plan
-    sse, sst, errors = _errors(declared, protected)
-    cells = [(column, *pair) for part in protected for column, pair in zip(part.columns, part.released, strict=True)]
-    suppressed = sum(int((column.observed & ~observed).sum()) for column, _, observed in cells)
-    constant = [column.name for column, _, _ in cells if _constant(column)]
-    before = after = None
-    if any(isinstance(column, Category) for column, _, _ in cells):
-        from shoal.columns.mixed import distinct_records  # it loads kernels, and `import shoal` must not
+@dataclass(frozen=True)
+class Run:
+    """What the steps of the pipeline made of a table, from which the summary is written.
 
-        before = len(distinct_records([(column, column.values, column.observed) for column, _, _ in cells])[1])
-        after = len(distinct_records(cells)[1])
+    Attributes
+    ----------
+    declared : Declared
+        The plan that fits the table.
+    strata : Strata
+        Which records are never mixed.
+    blocks : list of int64 (n,)
+        The block of each record, for each set of quasi-identifiers.
+    protected : list of ProtectedSet
+        Groups and released values of each set.
+    searched : Searched or None
+        What a search did.
+    rules : list of RuleSummary
+        How rules were kept.
+    source : Source or None
+        The file that the table came from.
+    """
+
+    declared: Declared
+    strata: Strata
+    blocks: list[Ints]
+    protected: list[ProtectedSet]
+    searched: Searched | None
+    rules: list[RuleSummary]
+    source: Source | None
+
+    @property
+    def released(self) -> list[tuple[AnyColumn, Masked]]:
+        """Every column of every set with what is released for it."""
+        return [pair for part in self.protected for pair in part.columns()]
+
+
+def summarise(run: Run, *, seconds: float) -> Summary:
+    """Measure a release and put what was done into a summary."""
+    plan, searched, records = run.declared.plan, run.searched, len(run.strata.codes)
+    loss = _errors(run)
+    suppressed = sum(int((column.observed & ~now.observed).sum()) for column, now in run.released)
+    constant = [column.name for column, _ in run.released if _constant(column)]
+    before = after = None
+    if any(isinstance(column, Category) for column, _ in run.released):
+        before = len(distinct_records([(c, c.values, c.observed) for c, _ in run.released])[1])
+        after = len(distinct_records([(column, *now) for column, now in run.released])[1])
     sets = []
-    for part in protected:
+    for part in run.protected:
         sizes = np.bincount(part.groups)
-        sets.append(SetSummary([c.name for c in part.columns], len(sizes), int(sizes.min()), int(sizes.max())))
+        sets.append(SetSummary(part.quasi.names, len(sizes), int(sizes.min()), int(sizes.max())))
     combined = sets[0].smallest_group
     if len(sets) > 1:
-        together = np.column_stack([part.groups for part in protected])
+        together = np.column_stack([part.groups for part in run.protected])
         combined = int(np.unique(together, axis=0, return_counts=True)[1].min())
-    merged = len(labels) - len(np.unique(strata)) if labels else 0
     return Summary(
-        method=declared.method.name,
-        options=declared.options,
+        method=run.declared.method.name,
+        options=run.declared.options,
         k=plan.k,
         records=records,
         groups=sum(part.groups for part in sets),
         smallest_group=min(part.smallest_group for part in sets),
         largest_group=max(part.largest_group for part in sets),
-        sse=sse,
-        sst=sst,
-        information_loss=information_loss(sse, sst),
-        loss=information_loss(sse, sst),
+        sse=loss.sse,
+        sst=loss.sst,
+        information_loss=information_loss(loss.sse, loss.sst),
+        loss=information_loss(loss.sse, loss.sst),
         global_risk=None if after is None else 100.0 * after / records,  # each combination adds up to 1
         distinct_before=before,
         distinct_after=after,
-        loss_by_column={name: information_loss(*pair) for name, pair in errors.items()},
+        loss_by_column={name: information_loss(*pair) for name, pair in loss.by_column.items()},
         suppressed_cells=suppressed,
         constant_columns=constant,
-        strata=len(labels),
-        merged_strata=merged,
+        strata=run.strata.declared,
+        merged_strata=run.strata.merged,
         sets=sets,
-        blocks=sum(int(codes.max()) + 1 for codes in blocks),
+        blocks=sum(int(codes.max()) + 1 for codes in run.blocks),
         combined_smallest_group=combined,
         steps=searched.steps if searched else None,
-        rules=editing.summaries(declared.aggregators, protected) if editing else [],
+        rules=run.rules,
         bound=searched.bound if searched else None,
         gap=searched.gap if searched else None,
-        notes=_notes(declared, len(sets), combined, suppressed, constant, merged, source)
-        + _cost_notes(declared, records, strata, blocks)
-        + _missing_notes(protected, plan.k)
-        + _search_notes(declared.options, searched),
-        seconds=round(time.perf_counter() - started, 6),
+        notes=_notes(run, combined, suppressed, constant)
+        + _cost_notes(run)
+        + _missing_notes(run.protected, plan.k)
+        + _search_notes(run.declared.options, searched),
+        seconds=round(seconds, 6),
         peak_memory_mib=_peak_memory(),
         version=shoal_version(),
         seed=plan.seed,
     )
 
 
-def _errors(declared: Declared, protected: list[ProtectedSet]) -> tuple[float, float, dict[str, tuple[float, float]]]:
+def _errors(run: Run) -> MixedLoss:
     """Return the squared errors and total squares of all columns, and of each; sets of mixed kinds add theirs up."""
-    from shoal.measures.mixed_loss import mixed_loss  # it loads kernels, and `import shoal` must not
-
-    plan = declared.plan
     sse, sst = 0.0, 0.0
     errors: dict[str, tuple[float, float]] = {}
-    mixed = any(isinstance(column, Category) for part in declared.sets for column in part)
-    for part in protected:
+    mixed = any(part.quasi.mixed for part in run.protected)
+    for part in run.protected:
         if mixed:
-            scales = [declared.scale_of.get(column.name) for column in part.columns]
-            shares = [plan.column_weights.get(column.name, 1.0) for column in part.columns]
-            found = mixed_loss(part.columns, part.released, scales, shares)
+            found = mixed_loss(part.quasi.columns, part.released, part.quasi.scales, part.quasi.shares)
             sse, sst = sse + found.sse, sst + found.sst
             errors |= found.by_column
             continue
-        for column, (values, observed) in zip(part.columns, part.released, strict=True):
+        for column, (values, observed) in part.columns():
             assert not isinstance(column, Category)
-            scale = declared.scale_of[column.name] if declared.scaling == "z-score" else fit_scale(column, "z-score")
+            scale = fit_scale(column, "z-score")
             errors[column.name] = squared_error(numeric_pair(column, scale, values, observed))
             sse, sst = sse + errors[column.name][0], sst + errors[column.name][1]
-    return sse, sst, errors
+    return MixedLoss(sse, sst, errors)
 
 
 def _constant(column: AnyColumn) -> bool:
@@ -226,20 +242,13 @@ def _constant(column: AnyColumn) -> bool:
     return len(seen) > 0 and bool((seen == seen[0]).all())
 
 
-def _notes(
-    declared: Declared,
-    sets: int,
-    combined: int,
-    suppressed: int,
-    constant: list[str],
-    merged: int,
-    source: Source | None,
-) -> list[str]:
+def _notes(run: Run, combined: int, suppressed: int, constant: list[str]) -> list[str]:
     """Say what a user should know, in sentences."""
-    k = declared.plan.k
-    notes = list(source.notes) if source else []
-    if declared.doubtful:
-        notes.append(f"taken as quasi-identifiers although they look like identifiers: {', '.join(declared.doubtful)}")
+    k, sets, merged = run.declared.plan.k, len(run.protected), run.strata.merged
+    notes = list(run.source.notes) if run.source else []
+    if run.declared.doubtful:
+        doubtful = ", ".join(run.declared.doubtful)
+        notes.append(f"taken as quasi-identifiers although they look like identifiers: {doubtful}")
     if sets > 1:
         notes.append(
             f"k = {k} holds for each of the {sets} sets of quasi-identifiers and not for their combination, "
@@ -260,13 +269,13 @@ def _notes(
     return notes
 
 
-def _cost_notes(declared: Declared, records: int, strata: Ints, blocks: list[Ints]) -> list[str]:
+def _cost_notes(run: Run) -> list[str]:
     """Say what made the work slower than it could be, or an option idle."""
     notes = []
-    if declared.plan.blocking and all(codes.max() == strata.max() for codes in blocks):
+    if run.declared.plan.blocking and all(codes.max() == run.strata.codes.max() for codes in run.blocks):
         notes.append("no part of the table is larger than a block, so blocking had no effect")
-    holes = [column.name for part in declared.sets for column in part if not column.observed.all()]
-    if holes and worth_indexing(records) and not declared.method.by_column:
+    holes = [column.name for column, _ in run.released if not column.observed.all()]
+    if holes and worth_indexing(len(run.strata.codes)) and not run.declared.method.by_column:
         notes.append(
             f"values are missing in {', '.join(holes)}, so the neighbour index could not be used; blocking helps"
         )
@@ -275,11 +284,9 @@ def _cost_notes(declared: Declared, records: int, strata: Ints, blocks: list[Int
 
 def _missing_notes(protected: list[ProtectedSet], k: int) -> list[str]:
     """Say how many records stand out in their group by which of their values are missing."""
-    from shoal.kernels.numbering import number_keys  # it loads kernels, and `import shoal` must not
-
     apart = np.zeros(len(protected[0].groups), dtype=bool)
     for part in protected:
-        holes = [~observed for _, observed in part.released if not observed.all()]
+        holes = [~now.observed for now in part.released if not now.observed.all()]
         if holes:
             alike = part.groups
             for hole in holes:  # one key a record, numbered again so that it stays small

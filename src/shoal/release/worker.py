@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from shoal.aggregate.categories import aggregate_category
-from shoal.aggregate.numbers import AGGREGATORS, aggregate
-from shoal.columns.categories import AnyColumn, Category
-from shoal.columns.mixed import Mixed, mix
+from shoal.aggregate.numbers import AGGREGATORS
+from shoal.columns.mixed import Mixed
 from shoal.columns.numbers import Column
-from shoal.columns.scaling import Scale, encode
-from shoal.kernels.arrays import Flags, Floats, Ints, Numbers
-from shoal.kernels.representatives import MEAN, Grouping
-from shoal.partition import METHODS
+from shoal.columns.quasi_identifiers import QuasiIdentifiers
+from shoal.columns.scaling import Scale
+from shoal.kernels.arrays import Floats, Ints
+from shoal.kernels.representatives import MEAN
+from shoal.partition.methods import METHODS
 from shoal.partition.optimal import Budget, solve
 from shoal.partition.optimal.objective import released_as
 from shoal.partition.optimal.problem import Problem
@@ -24,71 +23,67 @@ from shoal.partition.semantic_optimal import Tell as MixedTell
 from shoal.partition.semantic_optimal import solve as solve_mixed
 
 
-def partition_block(
-    columns: list[Column],
-    scales: list[Scale],
-    k: int,
-    method: str,
-    options: Mapping[str, object],
-    seed: int,
-    refined: bool,
-    threads: int,
-    watch: Ints,
-) -> Ints:
-    """Encode the rows of a block and return their groups, numbered from 0, refined where asked for.
+@dataclass(frozen=True)
+class BlockTask:
+    """A block to be partitioned.
 
-    Scales are those of the whole table, so that blocks can be compared. ``threads`` are those that this block has to
-    itself.
+    Attributes
+    ----------
+    quasi : QuasiIdentifiers
+        Its rows; scales are those of the whole table, so that blocks can be compared.
+    method : str
+        Name of the method.
+    options : mapping
+        All of its options.
+    k : int
+        Smallest group.
+    seed : int
+        For methods that draw random numbers.
+    refined : bool
+        Whether the groups are refined afterwards.
+    threads : int
+        Threads that this block has to itself.
     """
-    records = replace(encode(columns, scales), threads=threads)
-    found = METHODS[method]
-    drawn = {"seed": seed} if found.seeded else {}
-    groups = found.function(records, k, watch, **options, **drawn)
-    return refine(records, groups, k, watch) if refined else groups
+
+    quasi: QuasiIdentifiers
+    method: str
+    options: Mapping[str, object]
+    k: int
+    seed: int
+    refined: bool = False
+    threads: int = 1
 
 
-def partition_mixed_block(
-    columns: list[AnyColumn],
-    scales: list[Scale | None],
-    shares: list[float],
-    k: int,
-    method: str,
-    options: Mapping[str, object],
-    seed: int,
-    threads: int,
-    watch: Ints,
-) -> Ints:
-    """Count the distinct records of a block and return the groups of its rows, numbered from 0.
-
-    ``scales`` and ``shares``, how much each column counts, are those of the whole table.
-    """
-    found = METHODS[method]
-    drawn = {"seed": seed} if found.seeded else {}
-    return found.function(mix(columns, scales, shares, threads), k, watch, **options, **drawn)
+def partition_block(task: BlockTask, watch: Ints) -> Ints:
+    """Return the group of each row of a block, numbered from 0, refined where asked for."""
+    method = METHODS[task.method]
+    records = method.records(task.quasi, task.threads)
+    drawn = {"seed": task.seed} if method.seeded else {}
+    groups = method.function(records, task.k, watch, **task.options, **drawn)
+    return refine(records, groups, task.k, watch) if task.refined else groups
 
 
 def search_set(
-    columns: list[Column],
-    scales: list[Scale],
+    quasi: QuasiIdentifiers,
     k: int,
     budget: Budget,
     seed: int,
     cells: Ints,
-    aggregators: list[str],
     weights: Floats | None,
     threads: int,
     tell: Tell | None,
 ) -> Found:
-    """Search for the groups of a set of quasi-identifiers that lose least when released with these aggregators.
+    """Search for the groups of a set of quasi-identifiers that lose least when released with its aggregators.
 
     ``cells`` (n,) are blocks that groups may not cross. ``tell`` is told costs in percent of the sum of squares.
     """
-    records = encode(columns, scales)
-    how = [
-        AGGREGATORS[name].searched if scale.spread > 0.0 else MEAN
-        for name, scale in zip(aggregators, scales, strict=True)
-    ]
-    lift = [_lift(column, scale) for column, scale in zip(columns, scales, strict=True)]
+    records = quasi.scaled()
+    how, lift = [], []
+    for column, scale, aggregator in zip(quasi.columns, quasi.scales, quasi.aggregators, strict=True):
+        assert scale is not None
+        assert isinstance(column, Column)
+        how.append(AGGREGATORS[aggregator].searched if scale.spread > 0.0 else MEAN)
+        lift.append(_lift(column, scale))
     objective = released_as(records.observed, records.values.shape, weights, how, lift)
     problem = Problem(records.values, records.observed, cells, objective, k)
     total = problem.total()
@@ -123,12 +118,3 @@ def _lift(column: Column, scale: Scale) -> float:
     if scale.spread == 0.0:
         return 0.0
     return ((scale.base + column.origin) / scale.unit + scale.location) / scale.spread
-
-
-def aggregate_column(
-    column: AnyColumn, grouping: Grouping, k: int, aggregator: str, weights: Floats | None, watch: Ints
-) -> tuple[Numbers, Flags]:
-    """Return the released values of a column, and which of them there are."""
-    if isinstance(column, Category):
-        return aggregate_category(column, grouping, k, aggregator, weights)
-    return aggregate(column, grouping, k, aggregator, weights)

@@ -17,7 +17,7 @@ from shoal.plan.plan import Reading
 from shoal.release.release import Release, check_report
 from shoal.report.editions import find_edition
 from shoal.report.facts import facts_of_release, facts_of_tables
-from shoal.report.page import page
+from shoal.report.page import page_of
 from shoal.tables.files import written_whole
 
 
@@ -87,7 +87,7 @@ def write_report(
         threads=threads,
         progress=progress,
     )
-    text = page(facts)
+    text = page_of(facts)
     with written_whole(path) as part:
         part(path).write_text(text, encoding="utf-8")
     return path
@@ -121,4 +121,4 @@ def report_page(
     >>> "What remains" in report_page(release, "external")
     True
     """
-    return page(facts_of_release(release, find_edition(edition), threads, progress, output))
+    return page_of(facts_of_release(release, find_edition(edition), threads, progress, output))

@@ -120,11 +120,11 @@ def facts_of_release(
         edition.for_k(release.plan.k),
         measures,
         (open_table(release.original), open_table(release.data)),
-        release.plan,
-        manifest,
-        (release.source.path.name, release.source.sha256) if release.source else ("", ""),
-        output,
-        [*release.summary.notes, *measures.notes],
+        plan=release.plan,
+        manifest=manifest,
+        original=(release.source.path.name, release.source.sha256) if release.source else ("", ""),
+        released=output,
+        notes=[*release.summary.notes, *measures.notes],
     )
 
 
@@ -166,13 +166,23 @@ def facts_of_tables(
     )
     edition = edition.for_k(plan.k) if plan else edition
     told = [*manifest.get("summary", {}).get("notes", []), *notes, *measures.notes]
-    return _facts(edition, measures, tables, plan, manifest, files[0], files[1], list(dict.fromkeys(told)))
+    return _facts(
+        edition,
+        measures,
+        tables,
+        plan=plan,
+        manifest=manifest,
+        original=files[0],
+        released=files[1],
+        notes=list(dict.fromkeys(told)),
+    )
 
 
 def _facts(
     edition: Edition,
     measures: Measures,
     tables: tuple[Table, Table],
+    *,
     plan: Plan | None,
     manifest: Mapping[str, Any],
     original: tuple[str, str],

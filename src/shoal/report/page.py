@@ -13,7 +13,7 @@ from shoal.report.facts import Facts
 from shoal.report.parts import Plot
 
 
-def page(facts: Facts) -> str:
+def page_of(facts: Facts) -> str:
     """Return a report as the text of an HTML file."""
     try:
         import altair  # noqa: F401 - tells at once whether it is there

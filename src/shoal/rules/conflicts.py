@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
+from shoal.errors import listed
 from shoal.kernels.arrays import Flags
 from shoal.rules.classify import Classified, Equation, Half, Values, Whole
 from shoal.rules.keeping import components
@@ -67,12 +68,12 @@ def _tied_across_sets(rules: Sequence[Classified], sets: Sequence[Sequence[str]]
         tied = [name for name in rule.variables if name in home]
         if len({home[name] for name in tied}) > 1 and by_column:
             mistakes.append(
-                f"rule '{rule.name}' ties {_listed(tied)}, and method '{by_column}' groups each column by itself, so "
+                f"rule '{rule.name}' ties {listed(tied)}, and method '{by_column}' groups each column by itself, so "
                 "that no common value could keep it; choose another method, or leave the rule out"
             )
         elif len({home[name] for name in tied}) > 1:
             mistakes.append(
-                f"rule '{rule.name}' ties {_listed(tied)}, which are in different sets of quasi-identifiers, so that "
+                f"rule '{rule.name}' ties {listed(tied)}, which are in different sets of quasi-identifiers, so that "
                 "no common value of their groups could keep it; put them into one set, or leave the rule out"
             )
     return mistakes
@@ -88,9 +89,9 @@ def _tied_to_kept(rules: Sequence[Classified], sets: Sequence[Sequence[str]]) ->
             kept = [name for name in names if name not in changed]
             if isinstance(part, Equation) and kept and len(kept) < len(names):
                 mistakes.append(
-                    f"rule '{rule.name}' sets {_listed([n for n in names if n in changed])} equal to something with "
-                    f"{_listed(kept)} in it, kept as it is in every record, which no common value of a group can be; "
-                    f"make {_listed(kept)} a quasi-identifier of the same set, or leave the rule out"
+                    f"rule '{rule.name}' sets {listed([n for n in names if n in changed])} equal to something with "
+                    f"{listed(kept)} in it, kept as it is in every record, which no common value of a group can be; "
+                    f"make {listed(kept)} a quasi-identifier of the same set, or leave the rule out"
                 )
     return mistakes
 
@@ -172,8 +173,3 @@ def _lists_agree(lists: Sequence[Values]) -> bool:
         constants = {v if isinstance(v, str) else float(v) for v in part.constants}
         allowed[part.name] = allowed.get(part.name, constants) & constants
     return all(allowed.values())
-
-
-def _listed(names: Sequence[str]) -> str:
-    quoted = [f"'{name}'" for name in names]
-    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

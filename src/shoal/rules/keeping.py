@@ -53,25 +53,21 @@ def components(rules: Sequence[Classified], names: Sequence[str]) -> list[tuple[
     >>> [found for _, found in components(rules, ["A", "B", "C", "D"])]
     [['A', 'B', 'D'], ['C']]
     """
-    home = {name: name for name in names}
+    from scipy.cluster.hierarchy import DisjointSet  # slow to import, and most tables have no rules
 
-    def root(name: str) -> str:
-        while home[name] != name:
-            name = home[name]
-        return name
-
+    together = DisjointSet(names)
     for rule in rules:
-        tied = [name for name in rule.variables if name in home]
+        tied = [name for name in rule.variables if name in together]
         for name in tied[1:]:
-            home[root(name)] = root(tied[0])
+            together.merge(name, tied[0])
     found: dict[str, tuple[list[Classified], list[str]]] = {}
     for rule in rules:
-        tied = [name for name in rule.variables if name in home]
+        tied = [name for name in rule.variables if name in together]
         if tied:
-            found.setdefault(root(tied[0]), ([], []))[0].append(rule)
+            found.setdefault(together[tied[0]], ([], []))[0].append(rule)
     for name in names:
-        if root(name) in found:
-            found[root(name)][1].append(name)
+        if together[name] in found:
+            found[together[name]][1].append(name)
     return list(found.values())
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from shoal.errors import DataError, PlanError
 from shoal.plan.plan import Plan, merge_settings
 from shoal.plan.version import shoal_version
-from shoal.sweeps.combinations import DEFAULT_KS, Ks, Methods, combinations, draw_samples
+from shoal.sweeps.combinations import DEFAULT_KS, Ks, Methods, draw_samples, plans_to_run
 from shoal.sweeps.outcome import Sweep, check_folder
 from shoal.sweeps.recommendation import LOSSES, RISKS, Axes
 from shoal.sweeps.results import Result, ResultFolder, combine, table_checksum
@@ -109,7 +109,7 @@ def sweep(
     if sample is not None and not mistakes:
         tables = draw_samples(table, sample, drawn, _seed(merged))
     try:
-        wanted, notes = combinations(merged, k, methods, table, tables, all_numeric=all_numeric, known=known)
+        wanted, notes = plans_to_run(merged, k, methods, table, tables, all_numeric=all_numeric, known=known)
     except (PlanError, DataError) as error:
         if mistakes:
             raise PlanError(mistakes + error.mistakes) from None
@@ -131,7 +131,9 @@ def sweep(
         key["data"] = source.sha256 if source else table_checksum(table)
         if not can_draw():
             notes.append("the picture is left out, since it needs an optional package: pip install 'shoal[report]'")
-    draws, reused = run_combinations(wanted, tables, known, store, key, threads, progress)
+    draws, reused = run_combinations(
+        wanted, tables, known=known, store=store, key=key, threads=threads, progress=progress
+    )
     results = [combine(one.plan, figures) for one, figures in zip(wanted, draws, strict=True)]
     found = Sweep(
         results,

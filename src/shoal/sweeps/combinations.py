@@ -11,12 +11,12 @@ import numpy as np
 
 from shoal.errors import DataError, PlanError, did_you_mean
 from shoal.kernels.arrays import Ints
-from shoal.partition import find_method
-from shoal.pipeline import stratify
+from shoal.partition.methods import find_method
 from shoal.plan.plan import Plan
 from shoal.plan.roles import Kind
 from shoal.release.declaring import CATEGORY_METHOD, DEFAULT_METHOD, Declared, declare
 from shoal.release.quasi_identifiers import has_categories
+from shoal.release.strata import stratify
 from shoal.tables.table import Table, open_table
 
 DEFAULT_METHODS = ("optimal", "mdav", "mdav-single", "v-mdav", "iv-mdav", "ldf")
@@ -35,7 +35,7 @@ class Combination:
     sets: int
 
 
-def combinations(
+def plans_to_run(
     settings: Mapping[str, Any], ks: Ks, methods: Methods | None, table: Table, samples: Sequence[Table], **asked: Any
 ) -> tuple[list[Combination], list[str]]:
     """Return the plans of all methods at every k, method by method, and notes on them.

@@ -32,6 +32,7 @@ class _Stopped(Exception):  # noqa: N818 - ends the run of a combination, and no
 def run_combinations(
     wanted: Sequence[Combination],
     tables: Sequence[Table],
+    *,
     known: list[str] | None,
     store: ResultFolder | None,
     key: Mapping[str, Any],

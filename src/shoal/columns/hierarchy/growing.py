@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from shoal.columns.hierarchy.tree import Hierarchy
-from shoal.errors import DataError, counted
+from shoal.errors import DataError, counted, listed
 
 _SHOWN = 20  # names in one sentence
 
@@ -44,7 +44,7 @@ def grow(pairs: Iterable[tuple[str, str]], root: str | None = None) -> Hierarchy
     if not parents:
         raise DataError("the hierarchy is empty: it needs at least one name")
     mistakes = [
-        f"'{name}' has {len(above)} parents, {_listed(above)}; give it one"
+        f"'{name}' has {len(above)} parents, {listed(above, _SHOWN)}; give it one"
         for name, above in parents.items()
         if len(above) > 1
     ]
@@ -52,7 +52,7 @@ def grow(pairs: Iterable[tuple[str, str]], root: str | None = None) -> Hierarchy
     first = {name: next(iter(above), None) for name, above in parents.items()}
     lost = _cyclic(first)
     if lost:
-        mistakes += [f"{_listed(cycle, ' -> ')} is a cycle: no name can be above itself" for cycle in lost]
+        mistakes += [f"{listed(cycle, _SHOWN, ' -> ')} is a cycle: no name can be above itself" for cycle in lost]
     if root is not None and parents[root]:
         mistakes.append(f"'{root}' is to be the root, and has '{next(iter(parents[root]))}' above it")
         tops = [name for name in tops if name != root]
@@ -60,25 +60,15 @@ def grow(pairs: Iterable[tuple[str, str]], root: str | None = None) -> Hierarchy
         top = root if root is not None else tops[0]
         apart = [name for name in tops if name != top]
         if apart:
-            mistakes.append(f"{_listed(apart)} cannot be reached from the root '{top}'; give them a parent")
+            mistakes.append(f"{listed(apart, _SHOWN)} cannot be reached from the root '{top}'; give them a parent")
     elif len(tops) > 1:
         mistakes.append(
-            f"{counted(len(tops), 'name')} have nothing above them, {_listed(tops)}; give them one root in common"
+            f"{counted(len(tops), 'name')} have nothing above them, {listed(tops, _SHOWN)}; give them one root in "
+            "common"
         )
     if mistakes:
         raise DataError(mistakes)
     return _in_pre_order(first, root if root is not None else tops[0])
-
-
-def _listed(names: Iterable[str], between: str = " and ") -> str:
-    """Return names in quotes, not more of them than anybody reads."""
-    listed = list(names)
-    shown = [f"'{name}'" for name in listed[:_SHOWN]]
-    if len(listed) > _SHOWN:
-        shown.append(f"{len(listed) - _SHOWN} more")
-    if between != " and " or len(shown) == 1:
-        return between.join(shown)
-    return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def _cyclic(parent: dict[str, str | None]) -> list[list[str]]:

@@ -53,15 +53,9 @@ def read_owl(data: bytes) -> tuple[list[tuple[str, str]], str | None, list[str]]
     return _pairs(handler)
 
 
-def _refuse_entity(
-    name: str,
-    is_parameter: int,
-    value: str | None,
-    base: str | None,
-    system: str | None,
-    public: str | None,
-    notation: str | None,
-) -> None:
+def _refuse_entity(name: str, is_parameter: int, value: str | None, *outside: str | None) -> None:
+    """Refuse what an expat parser tells of an entity: its base, system, public and notation come last."""
+    _, system, *_ = outside
     if is_parameter or value is None or system or "&" in value or "%" in value or len(value) > _LONGEST_ENTITY:
         raise DataError(f"the OWL file declares the entity '{name}' from outside, of others or very long; write it out")
 

@@ -16,7 +16,9 @@ from itertools import pairwise
 
 from shoal.columns.hierarchy.tree import Hierarchy
 from shoal.errors import DataError
+from shoal.plan.delimited import find_delimiter
 
+MARKS = ";\t,"  # that may stand between names, in this order where it is even
 Line = tuple[int, list[str]]  # its number in the file, and its cells
 
 
@@ -30,7 +32,7 @@ def read_rows(
     >>> read_rows("Spain;Europe;*" + chr(10) + "Japan;*;*")[0]
     [('Spain', 'Europe'), ('Europe', '*'), ('Japan', '*')]
     """
-    lines = list(_lines(text, delimiter or find_delimiter(text)))
+    lines = list(_lines(text, delimiter or find_delimiter(text, MARKS, ragged=True)))
     if header or (header is None and _is_header(lines)):
         lines = lines[1:]
     pairs: list[tuple[str, str]] = []
@@ -67,12 +69,6 @@ def write_rows(hierarchy: Hierarchy, delimiter: str = ";") -> str:
         if hierarchy.leaves[code]:
             writer.writerow([hierarchy.names[code], *(hierarchy.names[a] for a in hierarchy.ancestors(code))])
     return text.getvalue()
-
-
-def find_delimiter(text: str) -> str:
-    """Return the delimiter that stands in most lines: a semicolon, a tab or a comma, in this order where it is even."""
-    lines = text.splitlines()
-    return max(";\t,", key=lambda mark: sum(mark in line for line in lines))
 
 
 def _lines(text: str, delimiter: str) -> Iterator[Line]:

@@ -14,6 +14,7 @@ Security 31.
 from __future__ import annotations
 
 import json
+import threading
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ from shoal.columns.hierarchy.words import read_words
 from shoal.errors import DataError, FileError, MissingExtra
 from shoal.plan.hierarchies import WordNetSettings
 
+_ALONE = threading.Lock()
 _CORPORA = ("wordnet", "wordnet31", "wordnet2021")
 
 
@@ -79,40 +81,46 @@ def _reader(settings: WordNetSettings) -> Iterator[Any]:
         from nltk.corpus.reader.wordnet import WordNetCorpusReader
     except ImportError:
         raise MissingExtra("a hierarchy from WordNet", "wordnet") from None
-    # nltk reads only below the folders on its own path, so the folder is put there as long as it is read
-    before = list(nltk.data.path)
-    if settings.folder:
-        nltk.data.path[:] = [settings.folder]
-    try:
-        found = []
-        for corpus in _CORPORA:
-            for place in (f"corpora/{corpus}", f"corpora/{corpus}.zip/{corpus}/"):
-                try:
-                    root = nltk.data.find(place)
-                except LookupError:
-                    continue
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # that it has no other languages
-                    reader = WordNetCorpusReader(root, None)
-                try:
-                    version = str(reader.get_version())
-                    if settings.version in (None, version):
-                        yield reader
-                        return
-                finally:
-                    for stream in reader._data_file_map.values():  # the reader has no way to close its files
-                        stream.close()
-                found.append(version)
-                break
-        there = f"; there is {', '.join(found)}" if found else ""
-        wanted = f"WordNet {settings.version}" if settings.version else "WordNet"
-        where = f" in '{settings.folder}'" if settings.folder else ""
-        raise FileError(
-            f"{wanted} is not{where or ' where nltk looks'}{there}; name the folder of nltk's data as wordnet.folder, "
-            "or fetch it with: python -m nltk.downloader wordnet31"
-        )
-    finally:
-        nltk.data.path[:] = before
+    # nltk reads only below the folders on its own path, which all threads share: one of them at a time changes it
+    with _ALONE:
+        before = list(nltk.data.path)
+        if settings.folder:
+            nltk.data.path[:] = [settings.folder]
+        try:
+            yield from _opened(settings, nltk.data.find, WordNetCorpusReader)
+        finally:
+            nltk.data.path[:] = before
+
+
+def _opened(settings: WordNetSettings, find: Any, open_reader: Any) -> Iterator[Any]:
+    """Open WordNet where ``find`` finds it."""
+    found = []
+    for corpus in _CORPORA:
+        for place in (f"corpora/{corpus}", f"corpora/{corpus}.zip/{corpus}/"):
+            try:
+                root = find(place)
+            except LookupError:
+                continue
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that it has no other languages
+                reader = open_reader(root, None)
+            try:
+                version = str(reader.get_version())
+                if settings.version in (None, version):
+                    yield reader
+                    return
+            finally:
+                for stream in reader._data_file_map.values():  # the reader has no way to close its files
+                    stream.close()
+            found.append(version)
+            break
+    there = f"; there is {', '.join(found)}" if found else ""
+    wanted = f"WordNet {settings.version}" if settings.version else "WordNet"
+    where = f" in '{settings.folder}'" if settings.folder else ""
+    raise FileError(
+        f"{wanted} is not{where or ' where nltk looks'}{there}; name the folder of nltk's data as wordnet.folder, "
+        "or fetch it with: python -m nltk.downloader wordnet31"
+    )
 
 
 def _find(reader: Any, word: str, name: str, mistakes: list[str]) -> Any:

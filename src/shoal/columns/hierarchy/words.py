@@ -8,8 +8,9 @@ from pathlib import Path
 
 import yaml
 
-from shoal.columns.hierarchy.rows import find_delimiter
+from shoal.columns.hierarchy.rows import MARKS
 from shoal.errors import DataError, FileError
+from shoal.plan.delimited import find_delimiter
 
 _HEADER = ["value", "word"]
 
@@ -41,7 +42,7 @@ _Pairs = list[tuple[int, tuple[str, str] | None]]  # line, and value and word wh
 
 
 def _in_rows(text: str) -> _Pairs:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=find_delimiter(text))
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=find_delimiter(text, MARKS, ragged=True))
     rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if any(cell.strip() for cell in row)]
     if rows and [cell.lower() for cell in rows[0][1]] == _HEADER:
         rows = rows[1:]

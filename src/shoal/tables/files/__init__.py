@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
+import secrets
 from collections.abc import Callable, Container, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -140,10 +140,6 @@ def written_whole(*paths: Path) -> Iterator[Callable[[Path], Path]]:
         for path in paths:
             parts[path] = _beside(path)
         yield parts.__getitem__
-        mask = os.umask(0)
-        os.umask(mask)
-        for part in parts.values():
-            part.chmod(0o666 & ~mask)
         _rename_all(parts)
     except OSError as error:
         message = str(error)
@@ -160,11 +156,12 @@ def written_whole(*paths: Path) -> Iterator[Callable[[Path], Path]]:
 
 def _beside(path: Path) -> Path:
     """Return a new empty file beside a path, with the same endings."""
-    stem = path.name.removesuffix("".join(path.suffixes))
-    with tempfile.NamedTemporaryFile(
-        dir=path.parent, prefix=f".{stem}-", suffix="".join(path.suffixes), delete=False
-    ) as handle:
-        return Path(handle.name)
+    endings = "".join(path.suffixes)
+    while True:
+        part = path.with_name(f".{path.name.removesuffix(endings)}-{secrets.token_hex(4)}{endings}")
+        with suppress(FileExistsError):
+            os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # less what the user's mask takes away
+            return part
 
 
 def _rename_all(parts: dict[Path, Path]) -> None:

@@ -9,18 +9,19 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import DataError, FileError, counted, did_you_mean
+from shoal.plan.delimited import find_delimiter, first_rows
 from shoal.plan.plan import Reading
 
 if TYPE_CHECKING:
     import polars as pl
 
-_DELIMITERS = (",", ";", "\t", "|")
+_DELIMITERS = ",;\t|"
+_SAMPLE = 1 << 18  # bytes that are looked at to find out how a file is written
 _DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y")
 _TIMES = (
     "%Y-%m-%d %H:%M:%S",
@@ -78,7 +79,7 @@ def read_text(path: Path, reading: Reading) -> tuple[pl.DataFrame, TextForm, tup
         raise DataError(f"'{path}' is empty")
     if b"\n" not in data and b"\r" in data:
         raise FileError(f"'{path}' has lines that end in a carriage return alone; convert them to line feeds")
-    delimiter = reading.delimiter or _find_delimiter(data)
+    delimiter = reading.delimiter or find_delimiter(_sample(data), _DELIMITERS, most=_LOOK)
     if len(delimiter.encode()) != 1:
         raise DataError(f"delimiter {delimiter!r}: give a single character")
     names = _header(data, delimiter) if reading.header else _numbered(data, delimiter)
@@ -254,33 +255,25 @@ _ENCODINGS = (
 )
 
 
-def _lines(data: bytes, delimiter: str, most: int) -> list[list[str]]:
-    """Return the fields of the first lines."""
-    sample = data[: 1 << 18].decode("utf-8", errors="ignore")
-    if len(data) > 1 << 18:
-        sample = sample[: sample.rfind("\n") + 1] or sample
-    csv.field_size_limit(1 << 30)
-    rows = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
-    return [row for row, _ in zip(rows, range(most), strict=False)]
+def _sample(data: bytes) -> str:
+    """Return the first lines of a file that is UTF-8."""
+    sample = data[:_SAMPLE].decode("utf-8", errors="ignore")
+    return sample[: sample.rfind("\n") + 1] or sample if len(data) > _SAMPLE else sample
 
 
-def _find_delimiter(data: bytes) -> str:
-    """Return the delimiter that cuts most of the first lines into the same number of fields, the more the better."""
-    best, most = ",", (0.0, 1)
-    for delimiter in _DELIMITERS:
-        widths = Counter(len(row) for row in _lines(data, delimiter, _LOOK) if row)
-        if not widths:
-            continue
-        width, lines = widths.most_common(1)[0]
-        score = (round(lines / widths.total(), 1), width)
-        if width > 1 and score > most:
-            best, most = delimiter, score
-    return best
+def _first_line(data: bytes, delimiter: str) -> list[str]:
+    """Return the cells of the first line."""
+    try:
+        return next(first_rows(_sample(data), delimiter, 1))
+    except csv.Error:
+        raise DataError(
+            "a cell of the first line has no end; is a quote left open, or the delimiter another?"
+        ) from None
 
 
 def _header(data: bytes, delimiter: str) -> list[str]:
     """Return the names in the first line, checked."""
-    names = [name.strip() for name in _lines(data, delimiter, 1)[0]]
+    names = [name.strip() for name in _first_line(data, delimiter)]
     mistakes = [
         f"column name '{name}' occurs {names.count(name)} times; rename the columns"
         if name
@@ -295,7 +288,7 @@ def _header(data: bytes, delimiter: str) -> list[str]:
 
 def _numbered(data: bytes, delimiter: str) -> list[str]:
     """Return names for the columns of a file without a header."""
-    return [f"column_{place}" for place, _ in enumerate(_lines(data, delimiter, 1)[0], start=1)]
+    return [f"column_{place}" for place, _ in enumerate(_first_line(data, delimiter), start=1)]
 
 
 def _without_blank_end(cells: pl.DataFrame, data: bytes) -> pl.DataFrame:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.errors import BrokenPromise, DataError, counted
 from shoal.kernels.arrays import Flags
-from shoal.plan.plan import Reading
-from shoal.release.declaring import Declared
-from shoal.release.editing import Editing, guaranteed, prepare_rules
+from shoal.plan.plan import Plan, Reading
+from shoal.rules.accounting import guaranteed
 from shoal.rules.checking import RuleTable, check_fit, engine_failures, newly_broken, verdict_of
+from shoal.rules.editing import Editing, prepare_rules
 from shoal.rules.rule import Rule
-from shoal.rules.sources import as_rules
 from shoal.tables.files import Source, checksum
+from shoal.tables.files.again import read_again
 from shoal.tables.table import Table, open_table
 
 if TYPE_CHECKING:
@@ -48,19 +49,19 @@ class RuleGuard:
     promised: frozenset[str]
     file_checksum: str | None = None
 
-    def check_table(self, data: Any, editing: Editing, written: bool) -> None:
-        """Check a release in memory: all rules, or where it will be checked as a file, those for the engine alone."""
+    def check_table(self, data: Any, written: bool) -> dict[str, int]:
+        """Check a release in memory: all rules, or where it will be checked as a file, those for the engine alone.
+
+        Returns how many records break each rule that only the engine can check.
+        """
         released = RuleTable(open_table(data), None, self.original)
         only = [rule for rule in self.rules if rule.condition is None]
-        if only:
-            for name, flags in engine_failures(only, released).items():
-                editing.checked[name] = int(flags.sum())
+        failures = engine_failures(only, released) if only else {}
         self._check(released, only if written else self.rules)
+        return {name: int(flags.sum()) for name, flags in failures.items()}
 
     def check_file(self, path: Path, frame: pl.DataFrame, source: Source | None, reading: Reading) -> None:
         """Check a release as it was written, at the precision of the file."""
-        from shoal.tables.files.again import read_again
-
         again = read_again(path, frame, source, reading)
         self._check(RuleTable(open_table(again.frame), again, self.original), self.rules)
 
@@ -79,18 +80,25 @@ class RuleGuard:
             )
 
 
-def guard_rules(declared: Declared, table: Table, source: Source | None) -> tuple[Editing | None, RuleGuard | None]:
-    """Read the rules of a plan, and refuse those that do not fit the table or that it breaks already."""
-    plan = declared.plan
-    if not plan.rules and not plan.rules_file:
-        return None, None
-    rules = as_rules(plan.rules, plan.rules_file)
+def guard_rules(
+    rules: list[Rule],
+    sets: Sequence[QuasiIdentifiers],
+    plan: Plan,
+    table: Table,
+    source: Source | None,
+    by_column: str = "",
+) -> tuple[Editing, RuleGuard]:
+    """Refuse rules that do not fit the table or that it breaks already, and prepare to keep them.
+
+    ``by_column`` is the method where that treats columns one by one.
+    """
     original = RuleTable(table, source)
     check_fit(rules, original, plan.identifiers, source.path if source else None)
-    editing = prepare_rules(rules, declared, table)
+    editing = prepare_rules(rules, sets, table, chosen=plan.aggregators, by_column=by_column)
     only = [rule for rule in rules if rule.condition is None]
-    editing.held.update({rule.name: ~verdict_of(rule, original).violated for rule in rules})
-    editing.held.update({name: ~flags for name, flags in engine_failures(only, original).items()})
+    held = {rule.name: ~verdict_of(rule, original).violated for rule in rules}
+    held |= {name: ~flags for name, flags in engine_failures(only, original).items()}
+    editing = replace(editing, held={**editing.held, **held})
     if plan.broken_rules == "refuse":
         _refuse_broken(rules, editing.held)
     promised = frozenset(rule.name for rule in editing.rules if guaranteed(rule))

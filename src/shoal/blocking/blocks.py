@@ -1,0 +1,71 @@
+"""The block step: strata cut into blocks, and groups repaired across the faces between blocks.
+
+Strata are the user's blocks; ``BLOCKINGS`` are cut by the data, for size: all take the scaled values of the
+blocking columns, k, and the most records that a block may have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from shoal.blocking.repair import repair_boundaries
+from shoal.blocking.size import block_size
+from shoal.blocking.spread_tree import spread_tree
+from shoal.blocking.two_d_tree import two_d_tree
+from shoal.blocking.univariate import equal_counts, equal_intervals
+from shoal.columns.quasi_identifiers import QuasiIdentifiers
+from shoal.kernels.arrays import Floats, Ints
+from shoal.plan.plan import Blocking
+
+BLOCKINGS: dict[str, Callable[[Floats, int, int], Ints]] = {
+    "2d-tree": two_d_tree,
+    "equal-counts": equal_counts,
+    "spread-tree": spread_tree,
+    "univariate": equal_intervals,
+}
+ONE_COLUMN = ("equal-counts", "univariate")  # those that use a single column
+
+
+def rows_of_blocks(codes: Ints) -> list[Ints]:
+    """Return the rows of each block, blocks by first appearance, rows in their order.
+
+    >>> [rows.tolist() for rows in rows_of_blocks(np.array([7, 2, 7]))]
+    [[0, 2], [1]]
+    """
+    order = np.argsort(codes, kind="stable")
+    cuts = np.flatnonzero(np.diff(codes[order])) + 1
+    return sorted(np.split(order, cuts), key=lambda rows: int(rows[0]))
+
+
+def cut_blocks(quasi: QuasiIdentifiers, strata: Ints, k: int, cut: Blocking | None) -> Ints:
+    """Return the number of each record's block for a set of quasi-identifiers: strata, cut where asked for.
+
+    Columns are scaled over the whole table, not stratum by stratum, so that blocks can be compared.
+    """
+    if cut is None:
+        return strata
+    numbers = quasi.numbers()
+    chosen = numbers.only(cut.columns) if cut.columns else numbers
+    values = (chosen.only(chosen.names[:1]) if cut.method in ONE_COLUMN else chosen).scaled().values
+    size = block_size(len(strata), len(quasi), k, quasi.complete) if cut.size == "auto" else cut.size
+    blocks = np.empty(len(strata), dtype=np.int64)
+    first = 0
+    for rows in rows_of_blocks(strata):
+        part = np.zeros(len(rows), dtype=np.int64)
+        if len(rows) > size:
+            part = BLOCKINGS[cut.method](np.ascontiguousarray(values[rows]), k, size)
+        blocks[rows] = part + first
+        first += int(part.max()) + 1
+    return blocks
+
+
+def repair_groups(quasi: QuasiIdentifiers, strata: Ints, blocks: Ints, groups: Ints, k: int, threads: int) -> Ints:
+    """Return the groups after records near a face between blocks could join one across it, inside their stratum."""
+    values = quasi.scaled().values
+    repaired = groups.copy()
+    for rows in rows_of_blocks(strata):
+        own, labels = np.unique(groups[rows], return_inverse=True)
+        repaired[rows] = own[repair_boundaries(values[rows], labels, blocks[rows], k, threads)]
+    return repaired

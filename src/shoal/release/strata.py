@@ -1,0 +1,42 @@
+"""Strata: the combinations of columns that groups never mix, and what becomes of those with fewer than k records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.blocking.strata import check_strata, merge_small_strata
+from shoal.columns.numbers import Column
+from shoal.columns.scaling import encode
+from shoal.kernels.arrays import Ints
+from shoal.release.declaring import Declared
+from shoal.tables.table import Table
+
+
+@dataclass(frozen=True)
+class Strata:
+    """The stratum of each record, small ones merged where asked for, and how many the user declared."""
+
+    codes: Ints
+    declared: int
+
+    @property
+    def merged(self) -> int:
+        """Number of declared strata that share the groups of another."""
+        return self.declared - len(np.unique(self.codes)) if self.declared else 0
+
+
+def stratify(declared: Declared, table: Table) -> Strata:
+    """Return the strata of a table; raises DataError where one is too small and may not be merged."""
+    plan = declared.plan
+    if not plan.strata:
+        return Strata(np.zeros(len(table), dtype=np.int64), 0)
+    codes, labels = table.codes(plan.strata)
+    if plan.small_strata == "error":
+        check_strata(codes, labels, plan.k)
+        return Strata(codes, len(labels))
+    pairs = [pair for quasi in declared.sets for pair in zip(quasi.columns, quasi.scales, strict=True)]
+    known = [(column, scale) for column, scale in pairs if isinstance(column, Column) and scale is not None]
+    records = encode([column for column, _ in known], [scale for _, scale in known])
+    return Strata(merge_small_strata(codes, records, plan.k), len(labels))

@@ -1,0 +1,170 @@
+"""How each rule was kept in a release, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from shoal.aggregate.sets import ProtectedSet
+from shoal.columns.numbers import Column
+from shoal.kernels.arrays import Flags, Floats, Ints
+from shoal.rules.classify import Classified
+from shoal.rules.editing import Editing
+from shoal.rules.evaluate import Cells, evaluate
+from shoal.rules.expression import Call, Missing, walk
+from shoal.rules.keeping import AGGREGATED, CONSTRUCTED, OTHER_RECORD, OWN_RECORD, SOLVED, SUPPRESSED, Account
+from shoal.rules.tuples import released_cells
+
+
+@dataclass(frozen=True)
+class RuleSummary:
+    """How a rule was kept, and what it cost.
+
+    Attributes
+    ----------
+    name, kind : str
+        Of the rule: linear, multiplicative, possible values, governing, original domain or unclassified.
+    columns : list of str
+        The columns that it needs.
+    kept_by : str
+        What keeps it, and in how many groups.
+    violations_before, violations_after : int
+        Records that break it in the original and in the release.
+    guaranteed : bool
+        Whether it is kept by construction wherever it held; otherwise it is only checked.
+    cost : float
+        What its columns lose more than the means of the same groups would, in percent of their sum of squares.
+    """
+
+    name: str
+    kind: str
+    columns: list[str]
+    kept_by: str
+    violations_before: int
+    violations_after: int
+    guaranteed: bool
+    cost: float
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What was done to keep rules.
+
+    Attributes
+    ----------
+    split : set of str
+        Rules whose antecedent has become a stratum.
+    accounts : list of Account
+        How groups were changed.
+    checked : dict of int
+        Records of the release that break rules which only an engine can check.
+    """
+
+    split: set[str] = field(default_factory=set)
+    accounts: list[Account] = field(default_factory=list)
+    checked: Mapping[str, int] = field(default_factory=dict)
+
+
+def guaranteed(rule: Classified) -> bool:
+    """Whether a rule is kept by construction wherever it held.
+
+    >>> from shoal.rules.grammar import parse_rule
+    >>> guaranteed(classify(parse_rule("A <= B"))), guaranteed(classify(parse_rule("A is missing or B > 0")))
+    (True, False)
+    """
+    condition = rule.rule.condition
+    if condition is None:
+        return False
+    # what asks whether values are there may be broken by suppressing them
+    return not any(
+        isinstance(node, Missing) or (isinstance(node, Call) and node.function == "count") for node in walk(condition)
+    )
+
+
+def account_for(editing: Editing, kept: Kept, protected: Sequence[ProtectedSet]) -> list[RuleSummary]:
+    """Say how each rule was kept and what it cost."""
+    pairs = [zip(part.quasi.names, part.quasi.aggregators, strict=True) for part in protected]
+    aggregators = {name: how for own in pairs for name, how in own}
+    costs: dict[str, tuple[float, float]] = {}
+    cells = dict(editing.cells)
+    for part in protected:
+        sizes = np.bincount(part.groups)
+        for column, (values, observed) in part.columns():
+            if column.name in editing.cells:
+                cells[column.name] = released_cells(column, editing.cells[column.name], values, observed)
+                costs[column.name] = (0.0, 0.0)
+                if isinstance(column, Column):
+                    costs[column.name] = _squares(column, values.astype(np.float64), observed, part.groups, sizes)
+    found = []
+    for rule in editing.rules:
+        own = [costs[name] for name in rule.variables if name in costs]
+        total = sum(pair[1] for pair in own)
+        found.append(
+            RuleSummary(
+                name=rule.name,
+                kind=rule.kind,
+                columns=list(rule.variables),
+                kept_by=_kept_by(rule, kept, aggregators, set(costs)),
+                violations_before=int((~editing.held[rule.name]).sum()),
+                violations_after=kept.checked.get(rule.name, _violations(rule, cells, editing.cells)),
+                guaranteed=guaranteed(rule),
+                cost=100.0 * sum(pair[0] for pair in own) / total if total > 0.0 else 0.0,
+            )
+        )
+    return found
+
+
+def _violations(rule: Classified, cells: Mapping[str, Cells], original: Mapping[str, Cells]) -> int:
+    condition = rule.rule.condition
+    return 0 if condition is None else int(evaluate(condition, cells, original).violated.sum())
+
+
+def _squares(column: Column, values: Floats, observed: Flags, groups: Ints, sizes: Ints) -> tuple[float, float]:
+    """Return what released values lose more than means of the groups would, and all squares, in units of variance."""
+    seen = column.observed
+    x = column.values.astype(np.float64)
+    variance = float(x[seen].var()) if seen.any() else 0.0
+    if variance == 0.0:
+        return 0.0, 0.0
+    counts = np.maximum(np.bincount(groups[seen], minlength=len(sizes)), 1)
+    means = np.bincount(groups[seen], x[seen], minlength=len(sizes)) / counts
+    put = np.where(observed, values, x[seen].mean())
+    lost = ((x - put)[seen] ** 2).sum() - ((x - means[groups])[seen] ** 2).sum()
+    return max(float(lost), 0.0) / variance, float(seen.sum())
+
+
+_WORDS = {
+    CONSTRUCTED: "projected",
+    SOLVED: "whole numbers solved for",
+    OWN_RECORD: "a record of the group",
+    OTHER_RECORD: "a record of another group",
+    SUPPRESSED: "suppressed",
+}
+
+
+def _kept_by(rule: Classified, kept: Kept, aggregators: Mapping[str, str], changed: set[str]) -> str:
+    """Say in words what keeps a rule."""
+    names = [name for name in rule.variables if name in changed]
+    if rule.rule.condition is None:
+        return "checked, not guaranteed"
+    if not names:
+        return "its columns are released as they are"
+    how = {aggregators[name] for name in names}
+    words = [" and ".join(sorted(how))]
+    if rule.name in kept.split:
+        words.append("its antecedent as a stratum")
+    for account in kept.accounts:
+        if rule.name not in account.rules:
+            continue
+        derived = [n for n in account.derived if n in rule.variables and set(account.derived[n]) <= set(rule.variables)]
+        groups = int(account.ways.sum())
+        for way, word in _WORDS.items():
+            count = int(account.ways[way])
+            if count:
+                told = f"{' and '.join(derived)} derived" if way == CONSTRUCTED and derived else word
+                words.append(f"{told} in {count} of {groups} groups")
+        if account.ways[AGGREGATED] == groups:
+            words[0] += " alone"
+    return "; ".join(words) + ("" if guaranteed(rule) else "; checked, not guaranteed")

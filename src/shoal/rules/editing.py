@@ -1,0 +1,161 @@
+"""Edit rules on their way through the pipeline: what they ask of declaring, grouping and aggregating.
+
+``prepare_rules`` classifies them, finds conflicts and chooses aggregators; ``split_strata`` keeps antecedents apart;
+``keep`` changes what is released where it would break a rule. :mod:`shoal.rules.accounting` says how each was kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from shoal.aggregate.sets import ProtectedSet
+from shoal.columns.categories import AnyColumn, Category
+from shoal.columns.quasi_identifiers import QuasiIdentifiers
+from shoal.columns.scaling import Records, Scale
+from shoal.errors import PlanError
+from shoal.kernels.arrays import Flags, Ints, Masked
+from shoal.plan.plan import EVERY_COLUMN
+from shoal.rules.antecedents import split_by_antecedents
+from shoal.rules.cells import decimals_of, read_cells
+from shoal.rules.classify import Classified, Domain, Equation, classify
+from shoal.rules.conflicts import conflicts
+from shoal.rules.evaluate import Cells, evaluate
+from shoal.rules.keeping import Account, keep_rules
+from shoal.rules.rule import Rule
+from shoal.rules.tuples import RuledColumn, bound_parts, names_of
+from shoal.tables.table import Table
+
+
+@dataclass(frozen=True)
+class Editing:
+    """Rules that fit a table and a plan.
+
+    Attributes
+    ----------
+    rules : list of Classified
+        What must hold.
+    cells : dict of Cells
+        The original columns that they need.
+    held : dict of bool (n,)
+        Records that do not break each, by name.
+    aggregators : dict of str
+        Aggregators of the columns for which the plan has none.
+    """
+
+    rules: list[Classified]
+    cells: dict[str, Cells]
+    held: dict[str, Flags]
+    aggregators: dict[str, str]
+
+    def of(self, quasi: QuasiIdentifiers) -> list[Classified]:
+        """Return the rules that need a column of a set."""
+        names = set(quasi.names)
+        return [rule for rule in self.rules if names & set(rule.variables)]
+
+
+def prepare_rules(
+    rules: Sequence[Rule],
+    sets: Sequence[QuasiIdentifiers],
+    table: Table,
+    *,
+    chosen: Mapping[str, str],
+    by_column: str = "",
+) -> Editing:
+    """Classify rules, choose aggregators, and raise PlanError where rules cannot be kept.
+
+    ``chosen`` are the aggregators of the plan, and ``by_column`` is the method where that treats columns one by one.
+    """
+    found = [classify(rule) for rule in rules]
+    cells = read_cells(table, dict.fromkeys(name for rule in found for name in rule.variables))
+    records = len(table)
+    held = {
+        rule.name: np.ones(records, dtype=bool)
+        if rule.rule.condition is None
+        else ~evaluate(rule.rule.condition, cells).violated
+        for rule in found
+    }
+    whole = [name for name, one in cells.items() if one.decimals == 0]
+    mistakes = conflicts(found, [quasi.names for quasi in sets], list(cells), whole, held, by_column)
+    if mistakes:
+        raise PlanError(mistakes)
+    return Editing(found, cells, held, _aggregators(found, chosen, sets, cells))
+
+
+def _aggregators(
+    rules: Sequence[Classified],
+    named: Mapping[str, str],
+    sets: Sequence[QuasiIdentifiers],
+    cells: Mapping[str, Cells],
+) -> dict[str, str]:
+    """Choose the aggregators that rules ask for, of columns for which the plan does not name one.
+
+    The geometric mean keeps products where all factors are above 0 and no sum needs them; the median is nearest to
+    being a value of the original. Everything else takes the mean.
+    """
+    if EVERY_COLUMN in named:
+        return {}
+    chosen: dict[str, str] = {}
+    parts = [bound.part for bound in bound_parts(rules)]
+    summed = {name for part in parts if isinstance(part, Equation) and part.form for name in part.variables}
+    for part in parts:
+        names = names_of(part)
+        if isinstance(part, Domain):
+            if cells[part.name].values.dtype.kind != "O":
+                chosen[part.name] = "median"
+        elif not isinstance(part, Equation) or not part.product or summed & set(names):
+            continue
+        elif all(_positive(cells[name]) for name in names):
+            chosen.update({name: "geometric-mean" for name in names if name not in chosen})
+    columns = {name for quasi in sets for name in quasi.numbers().names}
+    return {name: how for name, how in chosen.items() if name in columns and name not in named}
+
+
+def _positive(cells: Cells) -> bool:
+    return cells.values.dtype.kind in "iuf" and bool((cells.values[cells.observed] > 0).all())
+
+
+def split_strata(editing: Editing, quasi: QuasiIdentifiers, strata: Ints, k: int) -> tuple[Ints, set[str]]:
+    """Return the strata of a set split by the antecedents of its rules, and the rules whose antecedent was used."""
+    records = Records(np.zeros((len(strata), 1)))  # where there are only categories, all strata are as near
+    if quasi.numbers():
+        records = quasi.scaled()
+    return split_by_antecedents(strata, editing.of(quasi), editing.cells, records, k)
+
+
+def keep(editing: Editing, protected: Sequence[ProtectedSet], table: Table) -> tuple[list[ProtectedSet], list[Account]]:
+    """Change what is released where it would break a rule, and say how."""
+    result: list[ProtectedSet] = []
+    every: list[Account] = []
+    for part in protected:
+        rules = [rule for rule in editing.of(part.quasi) if rule.rule.condition is not None]
+        if not rules:
+            result.append(part)
+            continue
+        named = {name for rule in rules for name in rule.variables}
+        places = [j for j, name in enumerate(part.quasi.names) if name in named]
+        columns = [_ruled(part.quasi.columns[j], part.quasi.scales[j], editing.cells, table) for j in places]
+        inside = {column.name for column in columns}
+        outside = {name: editing.cells[name] for name in named - inside}
+        changed, accounts = keep_rules(
+            columns, [part.released[j] for j in places], part.groups, rules, outside, editing.held
+        )
+        released = list(part.released)
+        for j, new in zip(places, changed, strict=True):
+            released[j] = Masked(*new)
+        every += accounts
+        result.append(part.with_released(released))
+    return result, every
+
+
+def _ruled(column: AnyColumn, scale: Scale | None, cells: Mapping[str, Cells], table: Table) -> RuledColumn:
+    if isinstance(column, Category) or scale is None:
+        return RuledColumn(column, cells[column.name], 0.0, None)
+    values = column.values[column.observed].astype(np.float64)
+    spread = float(values.std()) * column.step if len(values) and scale.spread > 0.0 else 0.0
+    decimals = decimals_of(table, column.name)
+    grid = Fraction(1, 10**decimals) if decimals is not None else None
+    return RuledColumn(column, cells[column.name], spread, grid)
