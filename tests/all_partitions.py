@@ -1,8 +1,11 @@
-"""Partitions of a few records: whether two are the same, all that there are, and the best of them."""
+"""Partitions of a few records: whether two are the same, all that there are, the best, and what bounds it."""
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
+from scipy.optimize import linprog
 
 
 def same_groups(one, other):
@@ -25,9 +28,40 @@ def partitions(rows, k):
                 yield [group, *others]
 
 
-def least_squares(values, k):
-    """The least sum of squares of any partition, by looking at all."""
-    return min(
-        sum(((values[g] - values[g].mean(axis=0)) ** 2).sum() for g in parts)
-        for parts in partitions(list(range(len(values))), k)
-    )
+def squares(x):
+    return ((x - x.mean(axis=0)) ** 2).sum()
+
+
+def all_groups(n, k):
+    return [rows for size in range(k, min(2 * k - 1, n) + 1) for rows in itertools.combinations(range(n), size)]
+
+
+def least_squares(x, k):
+    """The least sum of squares of any partition into groups of at least k, by looking at all."""
+
+    def least(left):
+        if not left:
+            return 0.0
+        first, rest = left[0], left[1:]
+        found = np.inf
+        for size in range(k, len(left) + 1):
+            if 0 < len(left) - size < k:
+                continue
+            for others in itertools.combinations(rest, size - 1):
+                group = [first, *others]
+                cost = squares(x[group])
+                if cost < found:
+                    found = min(found, cost + least(tuple(row for row in rest if row not in others)))
+        return found
+
+    return least(tuple(range(len(x))))
+
+
+def relaxation(x, k):
+    """Value of the linear relaxation on all groups of k to 2k - 1."""
+    groups = all_groups(len(x), k)
+    matrix = np.zeros((len(x), len(groups)))
+    for c, rows in enumerate(groups):
+        matrix[list(rows), c] = 1.0
+    costs = [squares(x[list(rows)]) for rows in groups]
+    return linprog(costs, A_eq=matrix, b_eq=np.ones(len(x)), bounds=(0, None), method="highs").fun

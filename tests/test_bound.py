@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
 
+from all_partitions import all_groups, least_squares, relaxation, squares
 from reference import sse
 from shoal.partition.optimal import bound as bounds
 from shoal.partition.optimal.bound import lower_bound
@@ -28,45 +27,6 @@ def tiny_table(seed, n, d=2):
     elif seed % 4 == 3:
         x[0] = 1000.0
     return x
-
-
-def squares(x):
-    return ((x - x.mean(axis=0)) ** 2).sum()
-
-
-def all_groups(n, k):
-    return [rows for size in range(k, min(2 * k - 1, n) + 1) for rows in itertools.combinations(range(n), size)]
-
-
-def optimum(x, k):
-    """Least sum of squares over all partitions into groups of at least k, of any size."""
-
-    def least(left):
-        if not left:
-            return 0.0
-        first, rest = left[0], left[1:]
-        found = np.inf
-        for size in range(k, len(left) + 1):
-            if 0 < len(left) - size < k:
-                continue
-            for others in itertools.combinations(rest, size - 1):
-                group = [first, *others]
-                cost = squares(x[group])
-                if cost < found:
-                    found = min(found, cost + least(tuple(row for row in rest if row not in others)))
-        return found
-
-    return least(tuple(range(len(x))))
-
-
-def relaxation(x, k):
-    """Value of the linear relaxation on all groups of k to 2k - 1."""
-    groups = all_groups(len(x), k)
-    matrix = np.zeros((len(x), len(groups)))
-    for c, rows in enumerate(groups):
-        matrix[list(rows), c] = 1.0
-    costs = [squares(x[list(rows)]) for rows in groups]
-    return linprog(costs, A_eq=matrix, b_eq=np.ones(len(x)), bounds=(0, None), method="highs").fun
 
 
 def optimum_by_subsets(x, k):
@@ -96,7 +56,7 @@ CASES += [(seed, n, 3) for seed, n in zip(range(8), (6, 7, 8, 9, 10, 11, 11, 11)
 @pytest.mark.parametrize(("seed", "n", "k"), CASES)
 def test_bound_lies_between_the_relaxation_and_the_optimum(seed, n, k):
     x = tiny_table(seed, n)
-    least = optimum(x, k)
+    least = least_squares(x, k)
     found = lower_bound(x, k, no_columns(), start(x, None, None, k))
     assert found.complete
     assert relaxation(x, k) * (1 - 2e-5) <= found.value <= least
@@ -142,7 +102,7 @@ def test_combining_all_groups_gives_the_optimum(seed, n, k):
     )
     found = draw(columns, n, np.random.default_rng(0)).groups
     assert np.bincount(found).min() >= k
-    assert sse(x, found) == pytest.approx(optimum(x, k), rel=1e-9, abs=1e-12)
+    assert sse(x, found) == pytest.approx(least_squares(x, k), rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("k", [2, 3, 4])
@@ -162,7 +122,7 @@ def test_bound_of_any_number_of_rounds_is_below_the_partition_known(k, rounds):
 def test_only_exact_rounds_claim_a_bound(monkeypatch, exact):
     """Bounds round by round never pass the optimum, and rounds with near neighbours only claim nothing."""
     x = tiny_table(4, 11)
-    least = optimum(x, 3)
+    least = least_squares(x, 3)
     monkeypatch.setattr(bounds, "_HINT", np.inf if exact else -np.inf)
     values = [
         lower_bound(x, 3, no_columns(), np.arange(11) % 3, rounds=rounds).value
@@ -176,8 +136,8 @@ def test_one_variable_is_exact():
     x = np.random.default_rng(1).normal(size=(9, 1))
     found = lower_bound(x, 3, no_columns(), np.arange(9) % 3)
     assert found.complete
-    assert found.value == pytest.approx(optimum(x, 3), rel=1e-12)
-    assert found.value <= optimum(x, 3)
+    assert found.value == pytest.approx(least_squares(x, 3), rel=1e-12)
+    assert found.value <= least_squares(x, 3)
 
 
 def test_too_few_records_for_two_groups():

@@ -10,13 +10,13 @@ import polars as pl
 import pytest
 
 import shoal
-from all_partitions import least_squares
+from all_partitions import least_squares, relaxation
 from command_line import manifest_of, run
 from reference import sse
 from shoal.partition.optimal import Budget, solve
 from shoal.partition.optimal.certificate import gap_of, prove, why_no_bound
 from shoal.partition.optimal.problem import Problem
-from small_tables import table_of
+from small_tables import normal, table_of
 
 
 def problem_of(values, k, cells=None):
@@ -73,12 +73,16 @@ def test_a_gap_ends_the_search_and_its_steps_repeat_the_release(tmp_path):
 
 
 def test_a_gap_out_of_reach_ends_too_and_says_what_is_proved():
-    """Eight points whose relaxation is below the optimum: no gap of 0 can be proved."""
-    values = np.random.default_rng(22).normal(size=(40, 2))
-    release = shoal.protect(table_of(values), k=3, quasi_identifiers=["v0", "v1"], options={"gap": 0.0})
-    if release.summary.gap > 0.0:
-        assert any("was not reached" in note for note in release.summary.notes)
-    assert release.summary.bound <= release.summary.information_loss * (1 + 1e-12)
+    """Eight points whose linear relaxation is 14 % below the optimum: no gap of 0 can be proved."""
+    values = normal(8, 2, seed=8)
+    scaled = (values - values.mean(axis=0)) / values.std(axis=0)
+    relaxed, least = (100 * found(scaled, 2) / scaled.size for found in (relaxation, least_squares))
+    assert relaxed < 0.9 * least
+    summary = shoal.protect(table_of(values), k=2, quasi_identifiers=["v0", "v1"], options={"gap": 0.0}).summary
+    assert summary.information_loss == pytest.approx(least)
+    assert 0.999 * relaxed <= summary.bound < 0.95 * least
+    assert summary.gap == pytest.approx(100 * (1 - summary.bound / least))
+    assert summary.notes == [f"a gap of 0 % was not reached; {summary.gap:.3g} % is proved"]
 
 
 def test_one_column_has_no_gap():

@@ -12,6 +12,7 @@ import shoal
 from command_line import manifest_of
 from shoal.blocking.strata import merge_small_strata
 from shoal.columns.scaling import Records
+from shoal.partition.method import Method
 
 COLUMNS = ["age", "height", "income"]
 
@@ -356,7 +357,7 @@ def test_methods_that_draw_random_numbers_get_the_seed_and_others_do_not(monkeyp
         order = np.random.default_rng(seed).permutation(len(records))
         return (order < len(records) // 2).astype(np.int64)
 
-    drawn = shoal.partition.Method("halves", halves, "Random halves.", "a test", "O(n)", seeded=True)
+    drawn = Method("halves", halves, "Random halves.", "a test", "O(n)", seeded=True)
     monkeypatch.setitem(shoal.METHODS, "halves", drawn)
     table = numbers(1)
     first, again, other = (shoal.protect(table, 3, ["a", "b"], method="halves", seed=seed).groups for seed in (1, 1, 2))
