@@ -103,8 +103,5 @@ def test_a_sweep_with_missing_cells_sees_the_risk_of_the_complete_records():
     table = gaps(600, 4, 0.0, 7)
     some = pl.int_range(0, 600) % 40 == 0
     holes = table.with_columns([pl.when(some).then(None).otherwise(pl.col(n)).alias(n) for n in table.columns[1:]])
-    found = [
-        shoal.sweep(t, k=3, methods="mdav", quasi_identifiers=t.columns).results[0].dbrl
-        for t in (table, holes)
-    ]
+    found = [shoal.sweep(t, k=3, methods="mdav", quasi_identifiers=t.columns).results[0].dbrl for t in (table, holes)]
     assert found[1] > 0.9 * found[0]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
 import reference
+from all_partitions import same_groups
 from shoal.columns.scaling import Records
 from shoal.kernels import chunks
 from shoal.kernels import pool as pools
@@ -20,13 +21,10 @@ from shoal.kernels.equal_records import find_equal
 from shoal.kernels.tree import open_tree_pool
 from shoal.kernels.watch import new_watch
 from shoal.partition.methods import METHODS
+from small_tables import normal
 
 TFRP = import_module("shoal.partition.tfrp")  # the package has a function of that name
 INDEXED = ["mdav", "mdav-single", "v-mdav", "iv-mdav", "ldf", "hdf", "dbfs", "tfrp"]
-
-
-def normal(n, d, seed=0):
-    return np.random.default_rng(seed).normal(size=(n, d))
 
 
 def mostly_duplicates():
@@ -90,13 +88,7 @@ def test_tfrp_dissolves_the_same_groups_when_pools_of_centroids_are_opened_again
     scanned = METHODS["tfrp"].function(Records(x, np.ones(x.shape, dtype=bool)), 3, new_watch())
     assert np.array_equal(found, scanned)
     if case != "grid":  # where sums of squares tie, the rounding of the slow version may decide otherwise
-        assert np.array_equal(relabelled(found), relabelled(reference.tfrp(x, 3)))
-
-
-def relabelled(groups):
-    """Groups numbered by first appearance."""
-    _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[inverse]
+        assert same_groups(found, reference.tfrp(x, 3))
 
 
 @given(

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
+from all_partitions import same_groups
 from shoal.columns.scaling import Records
 from shoal.kernels.missing_cells import filled_in
 from shoal.kernels.spanning_tree import spanning_tree
@@ -83,11 +84,6 @@ def test_groups_are_those_of_the_slow_version(name, options, kind, n, k):
     expected = SLOW[name](x, k, **options)
     found = partition(name, x, k, **options)
     assert same_groups(found, expected)
-
-
-def same_groups(a, b):
-    """Whether two labellings are the same partition."""
-    return len(set(zip(a.tolist(), b.tolist(), strict=True))) == len(set(a.tolist())) == len(set(b.tolist()))
 
 
 @given(seed=st.integers(0, 10_000), n=st.integers(2, 14), k=st.integers(2, 4), tied=st.booleans())
