@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import shoal
-from shoal.cli.options import Delimiter, Encoding, Input, Json, Missing, NoHeader, reading_of
-from shoal.cli.shell import out, tell, told_errors
+from shoal.cli.options import Delimiter, Encoding, Force, Input, Json, Missing, NoHeader, reading_of
+from shoal.cli.shell import check_free, out, tell, told_errors
 from shoal.cli.tables import plain_table
 
 if TYPE_CHECKING:
@@ -28,15 +28,18 @@ def inspect(
     encoding: Encoding = None,
     missing: Missing = None,
     no_header: NoHeader = False,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Show what is in a table and propose a role for each column. No value of the table is shown."""
     with told_errors():
+        if output:
+            check_free(output, force, table)
         found = shoal.inspect(table, reading_of(delimiter, encoding, missing, no_header))
         for note in found.notes:
             tell(f"note: {note}")
         if output:
-            found.write(output, k)
+            found.write(output, k, overwrite=force)
             tell(f"plan written to {output}; check it, then: shoal protect {table} -o OUT --plan {output}")
         if as_json:
             typer.echo(json.dumps(found.to_dict()))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import shoal
-from shoal.cli.options import Delimiter, Encoding, Hierarchy, Json, Missing, NoHeader, hierarchies, names, reading_of
+from shoal.cli.options import Delimiter, Encoding, Force, Hierarchy, Json, Missing, NoHeader, hierarchies, names, reading_of
 from shoal.cli.shell import out, tell, told_errors
 from shoal.cli.tables import plain_table
 
@@ -58,6 +58,7 @@ def measure(
     encoding: Encoding = None,
     missing: Missing = None,
     no_header: NoHeader = False,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Measure what a release keeps and what it risks, whoever made it."""
@@ -74,6 +75,7 @@ def measure(
             hierarchies=hierarchies(hierarchy),
             reading=reading_of(delimiter, encoding, missing, no_header),
             output=output,
+            overwrite=force,
             threads=threads,
         )
         for note in found.notes:
