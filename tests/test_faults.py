@@ -12,9 +12,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from faults import at_the_same_time, full_disk, in_child, killed_at_each_change
+from typer.testing import CliRunner
 
 import shoal
+from faults import at_the_same_time, full_disk, in_child, killed_at_each_change
+from shoal.cli import app
 from shoal.tables.files.journal import complete_renames
 from shoal.tables.files.writing_whole import write_whole, written_whole
 
@@ -191,7 +193,9 @@ def usual_mask():
     os.umask(former)
 
 
-@pytest.mark.parametrize(("original", "expected"), [(0o600, "0o600"), (0o640, "0o640"), (0o644, "0o644"), (0o444, "0o644")])
+@pytest.mark.parametrize(
+    ("original", "expected"), [(0o600, "0o600"), (0o640, "0o640"), (0o644, "0o644"), (0o444, "0o644")]
+)
 def test_new_files_are_open_to_nobody_to_whom_the_original_is_not(tmp_path, table, usual_mask, original, expected):
     table.chmod(original)
     release = shoal.protect(table, output=tmp_path / "r.csv", report=tmp_path / "r.html", **SETTINGS)
@@ -224,3 +228,97 @@ def test_a_full_disk_is_told_and_leaves_what_was_there(tmp_path, ending):
         release.write(out, tmp_path / "r.html" if ending == "report" else None)
     assert [path.name for path in tmp_path.iterdir()] == [out.name]
     assert out.read_text() == "an earlier release"
+
+
+def run(*words):
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+@pytest.fixture
+def inputs(tmp_path, table, monkeypatch):
+    """Files that commands read, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    Path("h.csv").write_text("x;v;all\ny;v;all\nz;w;all\n")
+    Path("x.txt").write_text("a >= 0\n")
+    Path("plan.yaml").write_text("k: 3\nquasi_identifiers: [a, b]\nmethod: mdav\n")
+    Path("words.csv").write_text("value;word\nx;dog\ny;cat\nz;car\n")
+    Path("sweep").mkdir()
+    for name, of in (("sweep.csv", "t.csv"), ("recommended.yaml", "plan.yaml")):
+        (Path("sweep") / name).write_bytes(Path(of).read_bytes())
+    pl.read_csv(table).write_parquet("t.parquet")
+    assert run("protect", "t.csv", "-o", "r.csv", "--plan", "plan.yaml").exit_code == 0
+    Path("r.html").write_text("a page")
+
+
+OVER_INPUTS = [
+    "protect t.csv -o t.csv -k 3 -q a -m mdav",
+    "protect t.csv -o ./h.csv -k 3 -q job --hierarchy job=h.csv --keep a",
+    "protect t.csv -o x.txt -k 3 -q a --rules x.txt --keep job -m mdav",
+    "protect t.csv -o h.csv --plan with-hierarchy.yaml",
+    "measure t.csv r.csv -q job --hierarchy job=h.json -o h.json",
+    "hierarchy from-wordnet t.csv --column job -o words.csv --words words.csv",
+    "hierarchy from-wordnet t.csv --column job -o t.csv --words words.csv",
+    "rules convert x.txt -o x.txt",
+    "sweep sweep/sweep.csv -o sweep -k 3 -m mdav -q a,b",
+    "sweep t.csv -o sweep -k 3 -m mdav --plan sweep/recommended.yaml",
+]
+
+
+@pytest.mark.parametrize("command", OVER_INPUTS)
+def test_no_command_writes_over_one_of_its_inputs(tmp_path, inputs, command, monkeypatch):
+    Path("with-hierarchy.yaml").write_text("k: 3\nquasi_identifiers: [job]\nhierarchies: {job: {file: h.csv}}\n")
+    Path("h.json").write_text('{"all": {"v": ["x", "y"], "w": ["z"]}}')
+    monkeypatch.setattr("shoal.pipeline.read", lambda *_: pytest.fail("work was done"))
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    force = [] if command.startswith("sweep") else ["--force"]
+    result = run(*command.split(), *force)
+    assert result.exit_code == 2
+    assert "another" in result.stderr
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+OVER_OUTPUTS = {
+    "protect t.csv -o r.csv --plan plan.yaml -k 4": "r.csv",
+    "protect t.csv -o new.csv --report r.html --plan plan.yaml": "r.html",
+    "report t.csv r.csv -o r.html": "r.html",
+    "measure t.csv r.csv -o m.json": "m.json",
+    "inspect t.csv -o plan.yaml": "plan.yaml",
+    "rules convert x.txt -o x.sch": "x.sch",
+}
+
+
+@pytest.mark.parametrize("command", OVER_OUTPUTS)
+def test_a_file_that_is_there_is_replaced_only_with_force(tmp_path, inputs, command):
+    target = Path(OVER_OUTPUTS[command])
+    if not target.exists():
+        target.write_text("something")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    result = run(*command.split())
+    assert result.exit_code == 1
+    assert result.stderr == f"error: '{target}' is there already; name another file, or replace it with --force\n"
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    assert run(*command.split(), "--force").exit_code == 0
+    assert target.read_bytes() != before.get(tmp_path / target)
+
+
+def test_a_hierarchy_that_is_there_is_not_replaced_where_that_is_not_wanted(tmp_path, inputs):
+    with pytest.raises(shoal.FileError, match="is there already"):
+        shoal.inspect_hierarchy("h.csv").write("h.csv", overwrite=False)
+    shoal.inspect_hierarchy("h.csv").write("h.csv")
+
+
+def test_a_file_that_appears_meanwhile_is_not_replaced_either(tmp_path):
+    path = tmp_path / "x.txt"
+
+    def write():
+        with written_whole(path, overwrite=False) as part:
+            part(path).write_text("mine")
+            path.write_text("theirs")
+
+    with pytest.raises(FileExistsError, match="has appeared in the meantime"):
+        write()
+    assert path.read_text() == "theirs"
+    assert strays(tmp_path) == []

@@ -8,7 +8,7 @@ status 130, SIGTERM with status 143.
 from __future__ import annotations
 
 from shoal.cli.commands import app
-from shoal.cli.shell import end_on_sigterm, open_streams
+from shoal.cli.process import end_on_sigterm, open_streams
 
 
 def main() -> None:

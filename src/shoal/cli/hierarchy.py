@@ -11,7 +11,7 @@ import typer
 import shoal
 from shoal.cli.commands import COMMANDS, LightGroup
 from shoal.cli.options import Delimiter, Encoding, Force, Json, Missing, NoHeader, pairs, reading_of
-from shoal.cli.shell import check_free, out, tell, told_errors
+from shoal.cli.shell import check_inputs, out, tell, told_errors
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -117,7 +117,7 @@ def from_wordnet(
             raise shoal.PlanError("name the file to write the hierarchy to: -o FILE.csv or -o FILE.yaml")
         if words is not None and word:
             raise shoal.PlanError("give the words in a file with --words, or one by one with --word, not both")
-        check_free(output, force, table, words)
+        check_inputs(output, table, words)
         source: dict[str, Any] = {"words": str(words) if words is not None else pairs(word or (), "--word")}
         source["parents"] = pairs(parent or (), "--parent")
         if version is not None:

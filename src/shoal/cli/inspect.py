@@ -10,7 +10,7 @@ import typer
 
 import shoal
 from shoal.cli.options import Delimiter, Encoding, Force, Input, Json, Missing, NoHeader, reading_of
-from shoal.cli.shell import check_free, out, tell, told_errors
+from shoal.cli.shell import out, tell, told_errors
 from shoal.cli.tables import plain_table
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ def inspect(
 ) -> None:
     """Show what is in a table and propose a role for each column. No value of the table is shown."""
     with told_errors():
-        if output:
-            check_free(output, force, table)
         found = shoal.inspect(table, reading_of(delimiter, encoding, missing, no_header))
         for note in found.notes:
             tell(f"note: {note}")

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import shoal
-from shoal.cli.options import Delimiter, Encoding, Force, Hierarchy, Json, Missing, NoHeader, hierarchies, names, reading_of
+from shoal.cli.options import (
+    Delimiter,
+    Encoding,
+    Force,
+    Hierarchy,
+    Json,
+    Missing,
+    NoHeader,
+    hierarchies,
+    names,
+    reading_of,
+)
 from shoal.cli.shell import out, tell, told_errors
 from shoal.cli.tables import plain_table
 

@@ -11,7 +11,7 @@ import typer
 import shoal
 from shoal.cli.commands import COMMANDS, LightGroup
 from shoal.cli.options import Delimiter, Encoding, Force, Input, Json, Missing, NoHeader, reading_of
-from shoal.cli.shell import check_free, out, tell, told_errors
+from shoal.cli.shell import check_inputs, out, tell, told_errors
 from shoal.cli.tables import plain_table
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def convert(
 ) -> None:
     """Write rules in the notation that the ending of the output asks for."""
     with told_errors():
-        check_free(output, force, file)
+        check_inputs(output, file)
         read = shoal.read_rules(file)
         shoal.write_rules(read, output, record=record, original=original, overwrite=force)
         tell(f"{len(read)} rules written to {output}")

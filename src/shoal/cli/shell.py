@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 import shoal
+from shoal.cli.process import Terminated
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,35 +32,10 @@ def tell(message: str, style: str = "") -> None:
     Console(stderr=True).print(message, style=style, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
-class Terminated(SystemExit):
-    """SIGTERM came: everything is cleaned up on the way out, as for any other exception."""
-
-
-def end_on_sigterm() -> None:
-    """End with the status of SIGTERM when that comes, but not without cleaning up."""
-
-    def end(number: int, _: object) -> None:
-        raise Terminated(128 + number)
-
-    signal.signal(signal.SIGTERM, end)
-
-
-def open_streams() -> None:
-    """Send to nowhere what is written to a stream that is closed, and never into the next file that is opened."""
-    for number, name in ((1, "stdout"), (2, "stderr")):
-        if getattr(sys, name) is None:
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            if nowhere != number:
-                os.dup2(nowhere, number)
-                os.close(nowhere)
-            setattr(sys, name, open(number, "w", encoding="utf-8", closefd=False))  # noqa: PTH123, SIM115 - till the end
-
-
-def check_free(output: Path, force: bool, *inputs: Path | None) -> None:
-    """Refuse an output that is there already, unless forced, or that is one of the files that are read."""
-    from shoal.tables.files.writing_whole import check_target  # late: the help of a command needs none of it
-
-    check_target(output, [("one of the files that are read", path) for path in inputs if path], force)
+def check_inputs(output: Path, *inputs: Path | None) -> None:
+    """Refuse an output that is one of the files that are read, before any work is done."""
+    if any(path and path.exists() and output.exists() and output.samefile(path) for path in inputs):
+        raise shoal.FileError(f"'{output}' is one of the files that are read; write to another file")
 
 
 @contextmanager

@@ -8,6 +8,7 @@ and cells that the release leaves alone are written back from there.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Container
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,8 +89,8 @@ def read_file(path: Path, reading: Reading) -> Source:
     kind = file_format(path)
     if kind != "text" and reading != Reading():
         raise PlanError(f"reading: has no effect on '{path.name}', which is not a text file")
-    if not path.is_file():
-        raise FileError(f"'{path}' is {'a folder' if path.is_dir() else 'not there'}; name a file that exists")
+    if not os.path.isfile(path):  # noqa: PTH113 - is_file() raises where a name is too long
+        raise FileError(f"'{path}' is {'a folder' if os.path.isdir(path) else 'not there'}; name a file that exists")  # noqa: PTH112
     try:
         if kind == "text":
             frame, form, notes = text.read_text(path, reading)
@@ -100,7 +101,8 @@ def read_file(path: Path, reading: Reading) -> Source:
         if kind == "statistical":
             frame, labels = statistical.read_statistical(path)
             return Source(path, frame, statistical=labels, sha256=checksum(path))
-        frame = pl.read_parquet(path) if kind == "parquet" else pl.read_ipc(path)
+        with path.open("rb") as handle:  # for polars a name may stand for several files
+            frame = pl.read_parquet(handle) if kind == "parquet" else pl.read_ipc(handle)
     except pl.exceptions.PolarsError:
         # what polars says may show cells
         raise FileError(f"cannot read '{path}': it is damaged, or not what its ending says") from None
@@ -108,6 +110,8 @@ def read_file(path: Path, reading: Reading) -> Source:
         if isinstance(error, FileError):
             raise
         raise FileError(f"cannot read '{path}': {error.strerror or 'it is damaged'}") from None
+    except MemoryError:
+        raise FileError(f"cannot read '{path}': what is in it does not fit into memory") from None
     return Source(path, frame, sha256=checksum(path))
 
 
@@ -135,9 +139,11 @@ def _write_as(kind: str, frame: pl.DataFrame, path: Path, source: Source | None,
     elif kind == "xml":
         rows.write_rows(frame, path, source.rows if source else None, kept)
     elif kind == "parquet":
-        frame.write_parquet(path)
+        with path.open("wb") as handle:
+            frame.write_parquet(handle)
     else:
-        frame.write_ipc(path)
+        with path.open("wb") as handle:
+            frame.write_ipc(handle)
 
 
 def _kept_cells(frame: pl.DataFrame, before: pl.DataFrame, released: Container[str]) -> dict[str, pl.Series]:

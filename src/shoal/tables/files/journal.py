@@ -1,9 +1,9 @@
 """Renames that happen together: the lock of a folder, the journal of the renames, and what a killed run left behind.
 
 One rename is atomic, several are not. What is to be renamed is therefore written down first, in a file
-``.shoal-TOKEN.renames`` in the folder of the first file, when all that it names is whole and on disk; files of that name
-in other folders say where it is. A run that comes later completes what a killed one began. Journals of other users are
-not read, and only files with such names are ever renamed.
+``.shoal-TOKEN.renames`` in the folder of the first file, when all that it names is whole and on disk; files of that
+name in other folders say where it is. A run that comes later completes what a killed one began. Journals of other users
+are not read, and only files with such names are ever renamed.
 
 Runs keep out of each other's way by locks that end with their process: of the folder while names change, and of a file
 while it is written. Where there are none (Windows, some network folders), nothing is completed or removed.
@@ -67,7 +67,8 @@ def locked(folders: Iterable[Path]) -> Iterator[bool]:
     """Keep other runs from changing names in some folders; gives whether that was possible."""
     with ExitStack() as stack:
         # in one order, so that two runs cannot wait for each other
-        yield all([_lock_folder(stack, folder) for folder in sorted({Path(os.path.realpath(f)) for f in folders})])
+        held = [_lock_folder(stack, folder) for folder in sorted({Path(os.path.realpath(f)) for f in folders})]
+        yield all(held)
 
 
 def _lock_folder(stack: ExitStack, folder: Path) -> bool:
@@ -225,7 +226,7 @@ def _read(journal: Path) -> dict[str, Any]:
 def _main_folder(journal: Path) -> Path:
     """Return the folder that has the journal itself, where this one only says where that is."""
     other = _read(journal).get("see")
-    return Path(other) if isinstance(other, str) and os.path.isabs(other) else journal.parent
+    return Path(other) if isinstance(other, str) and Path(other).is_absolute() else journal.parent
 
 
 def _read_journal(journal: Path) -> _Renames | None:
@@ -236,7 +237,11 @@ def _read_journal(journal: Path) -> _Renames | None:
             pairs = [(str(name), str(target)) for name, target in names]
             plain = [*(target for _, target in pairs), *map(str, removals)]
             sound = all(_OURS.fullmatch(name) and "/" not in name for name, _ in pairs) and not set(plain) & _NOT_NAMES
-            if not sound or not all(Path(name).name == name for name in plain) or (folder and not os.path.isabs(folder)):
+            if (
+                not sound
+                or not all(Path(name).name == name for name in plain)
+                or (folder and not Path(folder).is_absolute())
+            ):
                 return None
             found[Path(folder) if folder else journal.parent] = (pairs, list(map(str, removals)))
     except (KeyError, ValueError, TypeError, AttributeError):
