@@ -10,6 +10,7 @@ import typer
 
 import shoal
 from shoal.cli.options import (
+    ColumnWeight,
     Delimiter,
     Encoding,
     Force,
@@ -17,7 +18,9 @@ from shoal.cli.options import (
     Json,
     Missing,
     NoHeader,
-    hierarchies,
+    Nominal,
+    Order,
+    categories,
     names,
     reading_of,
 )
@@ -61,6 +64,12 @@ def measure(
         Path | None, typer.Option(help="Table of the people it may be about, for delta-presence.")
     ] = None,
     hierarchy: Hierarchy = None,
+    order: Order = None,
+    nominal: Nominal = None,
+    column_weight: ColumnWeight = None,
+    scaling: Annotated[
+        str | None, typer.Option(help="What numbers are divided by in the record loss: range, z-score, robust or none.")
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the figures to a JSON file.")
     ] = None,
@@ -83,7 +92,8 @@ def measure(
             known=names(known),
             blocking=names(blocking),
             population=population,
-            hierarchies=hierarchies(hierarchy),
+            **categories(hierarchy, order, nominal, column_weight),
+            scaling=scaling,
             reading=reading_of(delimiter, encoding, missing, no_header),
             output=output,
             overwrite=force,

@@ -19,7 +19,7 @@ from shoal.plan.files_read import Inputs, files_read
 from shoal.plan.plan import Plan
 from shoal.release.notebook import release_fragment
 from shoal.release.summary import Summary
-from shoal.tables.files import Source, checksum, file_format, write_file
+from shoal.tables.files import Source, check_writable, checksum, write_file
 from shoal.tables.files.writing_whole import check_target, encoded, write_whole, written_whole
 from shoal.tables.table import open_table
 
@@ -153,7 +153,7 @@ class Release:
         threads: int | None = None,
         progress: bool | None = None,
     ) -> Measures:
-        """Measure what the release keeps of its original and what it risks, with the roles of the plan.
+        """Measure what the release keeps of its original and what it risks, with the roles and kinds of the plan.
 
         See :func:`shoal.measure`; for other columns or roles call that with ``release.original`` and ``release.data``.
         """
@@ -169,6 +169,11 @@ class Release:
             blocking=blocking,
             population=population,
             hierarchies=self.plan.hierarchies,
+            orders=self.plan.orders,
+            nominal=self.plan.nominal,
+            column_weights=self.plan.column_weights,
+            # without categories there is no distance of records that mix kinds
+            scaling=None if self.summary.record_loss is None else self.plan.scaling,
             threads=threads,
             progress=progress,
         )
@@ -207,9 +212,7 @@ class Release:
 
 def check_output(path: Path, inputs: Inputs = (), overwrite: bool = True) -> None:
     """Refuse a path that a release cannot be written to, before any work is done."""
-    if path.suffix.lower() == ".sas7bdat":
-        raise FileError(f"'{path}': SAS data sets can be read but not written; write .xpt instead")
-    file_format(path)
+    check_writable(path)
     for target in (path, manifest_path(path)):
         check_target(target, inputs, overwrite)
 
