@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 import shoal
+from shoal.cli.process import Terminated
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,6 +32,12 @@ def tell(message: str, style: str = "") -> None:
     Console(stderr=True).print(message, style=style, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
+def check_inputs(output: Path, *inputs: Path | None) -> None:
+    """Refuse an output that is one of the files that are read, before any work is done."""
+    if any(path and path.exists() and output.exists() and output.samefile(path) for path in inputs):
+        raise shoal.FileError(f"'{output}' is one of the files that are read; write to another file")
+
+
 @contextmanager
 def told_errors(interrupted: Callable[[], str] = lambda: "nothing was written") -> Iterator[None]:
     """Turn errors into sentences on standard error and a status; ``interrupted`` says what an interruption leaves."""
@@ -39,10 +46,21 @@ def told_errors(interrupted: Callable[[], str] = lambda: "nothing was written") 
     except shoal.ShoalError as error:
         message = "\n".join(map(shoal.printable, str(error).split("\n")))
         tell(f"error: {message}", style="red")
-        raise typer.Exit(1 if isinstance(error, shoal.BrokenPromise) else 2) from None
-    except KeyboardInterrupt:
-        tell(f"interrupted; {interrupted()}")
-        raise typer.Exit(130) from None
+        raise typer.Exit(1 if isinstance(error, shoal.BrokenPromise | FileExistsError) else 2) from None
+    except MemoryError:
+        tell(f"error: there is not enough memory for this; {interrupted()}", style="red")
+        raise typer.Exit(2) from None
+    except OSError as error:
+        if isinstance(error, BrokenPipeError) or error.filename is not None:
+            raise  # whoever read the output has seen enough; or it is about something else
+        _lose_output()
+        tell(f"error: the result could not be printed: {error.strerror}", style="red")
+        raise typer.Exit(2) from None
+    except (KeyboardInterrupt, Terminated) as stop:
+        left = "; ".join(getattr(stop, "__notes__", ())) or interrupted()
+        ended = isinstance(stop, Terminated)
+        tell(f"{'terminated' if ended else 'interrupted'}; {left}")
+        raise typer.Exit(143 if ended else 130) from None
 
 
 @contextmanager
@@ -50,7 +68,13 @@ def printed_or_told(output: Path) -> Iterator[None]:
     """Say so where a release was written and its summary cannot be printed."""
     try:
         yield
+        sys.stdout.flush()
     except OSError:
-        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - so that closing it at the end does not fail again
+        _lose_output()
         tell(f"error: {output} was written, but its summary could not be printed")
         raise typer.Exit(2) from None
+
+
+def _lose_output() -> None:
+    """Give up standard output, so that closing it at the end does not fail again."""
+    sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - till the end

@@ -115,7 +115,7 @@ def _decoded(data: bytes, path: Path, encoding: str | None) -> str:
         return data.decode(encoding or "utf-8-sig")
     except LookupError:
         raise DataError(f"there is no encoding '{encoding}'") from None
-    except UnicodeDecodeError:
+    except UnicodeError:
         raise DataError(f"is not in {encoding or 'UTF-8'}; give its encoding, such as cp1252") from None
 
 
