@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from traceback import walk_tb
 from typing import TYPE_CHECKING
 
 import typer
@@ -15,6 +17,9 @@ import shoal
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+TRACEBACK = "SHOAL_TRACEBACK"  # environment variable: 1 shows tracebacks
+UNEXPECTED = 70  # status, as sysexits has it for a mistake of the program
 
 
 def out() -> Console:
@@ -43,6 +48,28 @@ def told_errors(interrupted: Callable[[], str] = lambda: "nothing was written") 
     except KeyboardInterrupt:
         tell(f"interrupted; {interrupted()}")
         raise typer.Exit(130) from None
+    except (typer.Exit, typer.Abort, typer.BadParameter, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # a panic of polars is no Exception
+        closed = isinstance(error, OSError) and error.errno == errno.EPIPE  # who reads has seen enough
+        if closed or os.environ.get(TRACEBACK) == "1":
+            raise
+        tell(f"error: {_failure(error)}; {interrupted()}", style="red")
+        raise typer.Exit(UNEXPECTED) from None
+
+
+def _failure(error: BaseException) -> str:
+    """Say what failed and where, without what the error says: that may have cells in it."""
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this"
+    house = Path(shoal.__file__).parent
+    frames = [frame for frame, _ in walk_tb(error.__traceback__) if house in Path(frame.f_code.co_filename).parents]
+    at = frames[-1] if frames else None
+    where = f" in {Path(at.f_code.co_filename).relative_to(house)}, line {at.f_lineno}" if at else ""
+    return (
+        f"shoal {shoal.__version__} failed with {type(error).__name__}{where}, which is a mistake of shoal; please "
+        f"report it. {TRACEBACK}=1 shows the whole traceback, which may have values of the table in it"
+    )
 
 
 @contextmanager

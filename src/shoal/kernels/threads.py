@@ -12,6 +12,7 @@ from shoal.kernels.watch import DONE, STOP, new_watch
 
 T = TypeVar("T")
 Report = Callable[..., None]  # records done, and perhaps a few words
+_MOST = 256  # threads, however many are asked for: the result is the same
 _TICK = 0.1  # seconds between two looks at the progress
 
 
@@ -21,7 +22,7 @@ def threads_of_each(tasks: int, threads: int | None) -> int:
     >>> threads_of_each(3, 8)
     2
     """
-    return max(1, (threads or os.cpu_count() or 1) // max(tasks, 1))
+    return max(1, min(threads or os.cpu_count() or 1, _MOST) // max(tasks, 1))
 
 
 def run_tasks(tasks: Sequence[Callable[[Ints], T]], report: Report | None, threads: int | None) -> list[T]:
@@ -31,7 +32,7 @@ def run_tasks(tasks: Sequence[Callable[[Ints], T]], report: Report | None, threa
     interruption or an error in one task stops the others before it is raised.
     """
     watches = [new_watch() for _ in tasks]
-    workers = min(len(tasks), threads or os.cpu_count() or 1)
+    workers = min(len(tasks), threads or os.cpu_count() or 1, _MOST)
     with ThreadPoolExecutor(workers, thread_name_prefix="shoal") as pool:
         futures: list[Future[T]] = [pool.submit(task, watch) for task, watch in zip(tasks, watches, strict=True)]
         try:

@@ -19,8 +19,9 @@ LONGEST_NUMBER = 400  # characters of a number in a plan or a rule; the largest 
 DEEPEST_HIERARCHY = 200  # names from the root to a leaf
 LARGEST_K = 10**9
 LARGEST_SEED = 2**63 - 1
-LARGEST_OPTION = 10**12  # of options that are whole numbers
-MOST_COMBINATIONS = 100_000  # of k, methods and repeats in a sweep
+LARGEST_OPTION = 10**12  # of options that are whole numbers, and of blocks
+MOST_KS = 10_000  # of a sweep
+MOST_REPEATS = 1000  # samples of a sweep
 ENGINE_SECONDS = 60.0  # that the engine may take for one document of records, and for the rules themselves
 
 

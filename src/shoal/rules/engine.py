@@ -116,8 +116,8 @@ def _check_errors(rules: Sequence[Rule], told: dict[str, list[int]], numbers: In
             number, _, code = mark[1:].partition("-")
             reasons.append(
                 f"rule '{rules[int(number)].name}' cannot be evaluated in at least {counted(len(rows), 'record')}, the "
-                f"first is record {numbers[rows[0] - 1] + 1} (error {code} of the engine): a value is not what the rule "
-                "takes it for; test that first, as in V1 castable as xs:double"
+                f"first is record {numbers[rows[0] - 1] + 1} (error {code} of the engine): a value is not what the "
+                "rule takes it for; test that first, as in V1 castable as xs:double"
             )
     if reasons:
         raise DataError(reasons)

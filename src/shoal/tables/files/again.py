@@ -19,6 +19,16 @@ if TYPE_CHECKING:
 
 def read_again(path: Path, frame: pl.DataFrame, source: Source | None, reading: Reading) -> Source:
     """Read a file that ``frame`` was written to; its columns have the frame's types and the file's values."""
+    import polars as pl
+
+    try:
+        return _read(path, frame, source, reading)
+    except pl.exceptions.PolarsError:
+        # what polars says may show cells
+        raise BrokenPromise("the file as written cannot be read as what was written") from None
+
+
+def _read(path: Path, frame: pl.DataFrame, source: Source | None, reading: Reading) -> Source:
     kind = file_format(path)
     if kind == "text":
         form = plain_form(source.text if source else None, path)
@@ -74,7 +84,7 @@ def _typed_like(cells: pl.DataFrame, frame: pl.DataFrame, form: TextForm, readin
         if kind.is_numeric():
             if column.name in form.decimal_comma:
                 texts = texts.str.replace(",", ".", literal=True)
-            typed = texts.str.strip_chars().cast(pl.Int64 if kind.is_integer() else pl.Float64)
+            typed = texts.str.strip_chars().cast(kind if kind.is_integer() else pl.Float64)
         elif kind == pl.Date:
             typed = texts.str.strip_chars().str.to_date(form.date_formats.get(column.name))
         elif kind == pl.Datetime:
