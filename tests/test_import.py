@@ -4,12 +4,11 @@ import doctest
 import importlib
 import json
 import pkgutil
-import subprocess
-import sys
 
 import pytest
 
 import shoal
+from command_line import in_new_python
 from shoal.cli.commands import COMMANDS
 
 HEAVY = [
@@ -17,12 +16,6 @@ HEAVY = [
     *("rich", "typer", "altair", "jinja2", "vl_convert", "matplotlib", "flask", "fastapi"),
 ]
 MODULES = ["shoal", *(module.name for module in pkgutil.walk_packages(shoal.__path__, "shoal."))]
-
-
-def in_new_python(code):
-    """Run code in a new interpreter and return what it prints."""
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return run.stdout.strip()
 
 
 def loaded_by(code):
@@ -65,6 +58,13 @@ def test_the_version_and_results_as_json_load_no_rich():
     loaded, printed = loaded_by_command("methods", "mdav", "--json")
     assert json.loads(printed)["methods"][0]["name"] == "mdav"
     assert "rich" not in loaded
+
+
+def test_the_pipeline_loads_neither_readers_nor_solvers_before_they_are_needed():
+    loaded, _ = loaded_by("import shoal.pipeline; shoal.Plan(k=3, quasi_identifiers='age')")
+    assert not loaded & {"yaml", "scipy", "polars", "pandas", "lxml", "rich", "numba", "http.client", "ssl"}
+    loaded, _ = loaded_by("import shoal; shoal.protect(shoal.example(30), 3, 'age', identifiers='name', method='mdav')")
+    assert not loaded & {"scipy.optimize", "scipy.sparse", "scipy.spatial", "lxml", "http.client", "ssl"}
 
 
 def test_protecting_a_polars_table_does_not_load_pandas():

@@ -16,7 +16,7 @@ from shoal.kernels.brute import open_brute_pool
 from shoal.kernels.compiling import kernel
 from shoal.kernels.tree import open_tree_pool
 from shoal.kernels.watch import new_watch
-from shoal.partition import METHODS
+from shoal.partition.methods import METHODS
 
 NUMERIC = [name for name, method in METHODS.items() if not method.mixed]
 

@@ -32,6 +32,7 @@ from shoal.kernels.library import FOLDER
 from shoal.kernels.sources import hash_of
 
 HERE = Path(__file__).parent
+KEPT = HERE.parents[1] / "build" / "kernels"
 SIGNATURES = HERE / "signatures.txt"
 CPU = "x86-64-v3"
 TARGET = "x86_64-linux-gnu.2.17"
@@ -113,7 +114,7 @@ def build(wanted: list[tuple[str, Kernel, str]], jobs: int) -> None:
     llvm.initialize_native_asmprinter()
     whole, kernels, passed = llvm.parse_assembly(""), defaultdict(list), []
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as workers:
-        tasks = [(name, types, f"k{number}") for number, (name, _, types) in enumerate(wanted)]
+        tasks = [(name, types, _symbol(name, types)) for name, _, types in wanted]
         for (name, kernel, types), (bitcode, result), task in zip(
             wanted, workers.map(_compile, tasks), tasks, strict=True
         ):
@@ -146,19 +147,38 @@ def build(wanted: list[tuple[str, Kernel, str]], jobs: int) -> None:
 
 
 def _compile(task: tuple[str, str, str]) -> tuple[bytes | None, str]:
-    """Compile one line of the list, in a process of its own; return bitcode and results, or None and the reason."""
+    """Compile one line of the list, in a process of its own; return bitcode and results, or None and the reason.
+
+    What was compiled before is taken from the folder ``build``.
+    """
+    from numba import __version__
+
     from entry_points import NotExpressibleError, compile_entry
 
     name, types, symbol = task
+    kernel = _kernels()[name]
+    program = (HERE / "entry_points.py").read_text(encoding="utf-8")
+    made_of = (hash_of(kernel.py_func), types, symbol, program, __version__, sorted(SETTINGS.items()))
+    kept = KEPT / hashlib.sha256(repr(made_of).encode()).hexdigest()
+    if kept.exists():
+        result, _, bitcode = kept.read_bytes().partition(b"\n")
+        return bitcode, result.decode()
     try:
-        module, result = compile_entry(_kernels()[name], types, symbol)
+        module, result = compile_entry(kernel, types, symbol)
     except NotExpressibleError as reason:
         return None, str(reason)
     # names are unique in a process only
     for part in (*module.functions, *module.global_variables):
         if not part.is_declaration and part.name != symbol:
             part.linkage = "internal"
-    return module.as_bitcode(), result
+    bitcode = module.as_bitcode()
+    KEPT.mkdir(parents=True, exist_ok=True)
+    kept.write_bytes(result.encode() + b"\n" + bitcode)
+    return bitcode, result
+
+
+def _symbol(name: str, types: str) -> str:
+    return f"{name.rpartition(':')[2]}_{hashlib.sha256(f'{name} {types}'.encode()).hexdigest()[:8]}"
 
 
 @cache

@@ -14,6 +14,7 @@ import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.errors import NumbaError
 from numba.np import numpy_support
 from numba.np.arrayobj import populate_array
 
@@ -31,7 +32,10 @@ def compile_entry(kernel: Kernel, text: str, symbol: str) -> tuple[Any, str]:
     """Return an LLVM module with the kernel and its entry point ``symbol``, and its results as text."""
     arguments = parse_types(text)
     dispatcher = kernel.dispatcher
-    dispatcher.compile(arguments)
+    try:
+        dispatcher.compile(arguments)
+    except (NumbaError, TypeError) as error:  # the kernel has changed since it was recorded
+        raise NotExpressibleError(f"it does not take these types now: {str(error).splitlines()[0]}") from error
     compiled = dispatcher.overloads[arguments]
     result = types.unliteral(compiled.signature.return_type)
     described = describe(result)

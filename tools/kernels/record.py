@@ -96,7 +96,7 @@ def aggregators() -> None:
     for combinations in ("any", "observed"):
         shoal.protect(mixed(FEW), 3, KINDS, method="s-mdav", combinations=combinations, **MEANINGS)
     shoal.protect(mixed(8), 4, KINDS, **MEANINGS)
-    shoal.protect(numbers(FEW), 3, QUASI, options=FAST["optimal"] | {"bound": 0.01})
+    shoal.protect(numbers(FEW), 3, QUASI, options=FAST["optimal"] | {"bound": 2.0})
 
 
 def blockings() -> None:

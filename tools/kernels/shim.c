@@ -41,6 +41,34 @@ void NRT_MemInfo_call_dtor(Memory *memory) {
     free(memory);
 }
 
+/* Lists: their memory can grow, and stands apart from its counter. */
+static void destroy_list(void *data, size_t size, void *items) {
+    if (items) ((void (*)(void *, size_t, void *))items)(data, size, NULL);
+    free(data);
+}
+
+Memory *NRT_MemInfo_new_varsize_dtor(size_t size, void (*items)(void *, size_t, void *)) {
+    Memory *memory = malloc(sizeof(Memory));
+    void *data = malloc(size ? size : 1);
+    if (memory == NULL || data == NULL) {
+        free(memory);
+        free(data);
+        return NULL;
+    }
+    *memory = (Memory){1, destroy_list, (void *)items, data, size};
+    return memory;
+}
+
+Memory *NRT_MemInfo_new_varsize(size_t size) { return NRT_MemInfo_new_varsize_dtor(size, NULL); }
+
+void *NRT_MemInfo_varsize_realloc(Memory *memory, size_t size) {
+    void *data = realloc(memory->data, size ? size : 1);
+    if (data == NULL) return NULL;
+    memory->data = data;
+    memory->size = size;
+    return data;
+}
+
 PUBLIC void shoal_release(Memory *memory) {
     if (memory && __atomic_sub_fetch(&memory->count, 1, __ATOMIC_ACQ_REL) == 0) NRT_MemInfo_call_dtor(memory);
 }

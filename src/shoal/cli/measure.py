@@ -9,7 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import shoal
-from shoal.cli.options import Delimiter, Encoding, Hierarchy, Json, Missing, NoHeader, hierarchies, names, reading_of
+from shoal.cli.options import (
+    ColumnWeight,
+    Delimiter,
+    Encoding,
+    Hierarchy,
+    Json,
+    Missing,
+    NoHeader,
+    Nominal,
+    Order,
+    categories,
+    names,
+    reading_of,
+)
 from shoal.cli.shell import out, tell, told_errors
 from shoal.cli.tables import plain_table
 
@@ -50,6 +63,12 @@ def measure(
         Path | None, typer.Option(help="Table of the people it may be about, for delta-presence.")
     ] = None,
     hierarchy: Hierarchy = None,
+    order: Order = None,
+    nominal: Nominal = None,
+    column_weight: ColumnWeight = None,
+    scaling: Annotated[
+        str | None, typer.Option(help="What numbers are divided by in the record loss: range, z-score, robust or none.")
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the figures to a JSON file.")
     ] = None,
@@ -71,7 +90,8 @@ def measure(
             known=names(known),
             blocking=names(blocking),
             population=population,
-            hierarchies=hierarchies(hierarchy),
+            **categories(hierarchy, order, nominal, column_weight),
+            scaling=scaling,
             reading=reading_of(delimiter, encoding, missing, no_header),
             output=output,
             threads=threads,

@@ -119,9 +119,8 @@ def categories(
     order: Sequence[str] | None,
     nominal: Sequence[str] | None,
     column_weight: Sequence[str] | None,
-    combinations: str | None,
 ) -> dict[str, Any]:
-    """Return what was said about categories, by the names of the settings."""
+    """Return what was said about the kinds of columns, by the names of the settings."""
     shares: dict[str, float] = {}
     for name, text in pairs(column_weight or (), "--column-weight").items():
         try:
@@ -133,7 +132,6 @@ def categories(
         "orders": {name: names([text]) or [] for name, text in pairs(order or (), "--order").items()} or None,
         "nominal": names(nominal),
         "column_weights": shares or None,
-        "combinations": combinations,
     }
 
 

@@ -89,7 +89,7 @@ def sweep(
         list[str] | None, typer.Option(help="Columns that an intruder knows: a,b; the quasi-identifiers by default.")
     ] = None,
     risk: Annotated[str, typer.Option(help="dbrl, dr, global_risk or interval_disclosure.")] = "dbrl",
-    loss: Annotated[str, typer.Option(help="information_loss, pil or il1s.")] = "information_loss",
+    loss: Annotated[str, typer.Option(help="information_loss, record_loss, pil or il1s.")] = "information_loss",
     max_risk: Annotated[float | None, typer.Option(help="Most risk allowed, in percent.")] = None,
     max_loss: Annotated[float | None, typer.Option(help="Most loss allowed, in percent.")] = None,
     sample: Annotated[int | None, typer.Option(help="Try on random samples of so many records.")] = None,
@@ -130,7 +130,8 @@ def sweep(
             small_strata=small_strata,
             aggregators=aggregators(aggregator),
             scaling=scaling,
-            **categories(hierarchy, order, nominal, column_weight, combinations),
+            **categories(hierarchy, order, nominal, column_weight),
+            combinations=combinations,
             blocking=blocks(blocking, block_size, block_columns, repair),
             reading=reading_of(delimiter, encoding, missing, no_header),
             rules=rules,

@@ -41,6 +41,7 @@ def summary_table(summary: shoal.Summary) -> Table:
         "records": f"{summary.records}",
         "groups": sizes,
         "information loss": f"{summary.information_loss:.4f} %",
+        **({} if summary.record_loss is None else {"record loss": f"{summary.record_loss:.4f} %"}),
         **proof_row(summary),
         "SSE, SST": f"{summary.sse:.4f}, {summary.sst:.4f}",
         "suppressed cells": f"{summary.suppressed_cells}",

@@ -16,6 +16,7 @@ import numpy as np
 from shoal.columns.numbers import Column
 from shoal.errors import DataError
 from shoal.kernels.arrays import Flags, Floats, Numbers
+from shoal.kernels.missing_cells import filled_in
 
 ScalingName = Literal["z-score", "range", "robust", "none"]
 _SMALL, _LARGE = 1e-100, 1e100  # between these, squares of numbers and of their 16 first digits fit
@@ -32,7 +33,8 @@ class Scale:
     A constant column has a spread of 0 and becomes 0 everywhere: it plays no part in distances.
 
     ``kept`` is what may be taken from the values of a column that is not scaled without changing a digit of their
-    differences: ``base``, or 0 where that would round. None where the column is scaled.
+    differences: ``base``, or 0 where that would round. None where the column is scaled. ``variance`` is that of the
+    scaled values, which a missing one is expected to have.
     """
 
     base: float
@@ -40,6 +42,7 @@ class Scale:
     location: float
     spread: float
     kept: float | None = None
+    variance: float = 1.0
 
     def apply(self, values: Numbers) -> Floats:
         """Scale an array of values."""
@@ -101,12 +104,14 @@ def fit_scale(column: Column, scaling: ScalingName) -> Scale:
     unit = _power_of_two(float(np.abs(above).max()))
     x = above / unit
     if x.min() == x.max():
-        return Scale(base, unit, float(x[0]), 0.0)
+        return Scale(base, unit, float(x[0]), 0.0, variance=0.0)
     location = float(x.mean())
     location += float((x - location).mean())  # the second pass takes the rounding of the first out
-    if scaling == "none":
-        return Scale(base, unit, location, 1.0 / unit, base if _is_exact(seen, base) else 0.0)
-    return Scale(base, unit, location, _spread(x, location, scaling, column.name))
+    if scaling == "z-score":
+        return Scale(base, unit, location, _spread(x, location, scaling, column.name))
+    spread = 1.0 / unit if scaling == "none" else _spread(x, location, scaling, column.name)
+    kept = (base if _is_exact(seen, base) else 0.0) if scaling == "none" else None
+    return Scale(base, unit, location, spread, kept, float(np.mean((x - location) ** 2)) / spread**2)
 
 
 def _is_exact(x: Floats, base: float) -> bool:
@@ -137,6 +142,25 @@ def encode(columns: list[Column], scales: list[Scale], centred: bool = True) -> 
     Columns that are not scaled are ``centred`` on their means or taken as they are. Where they are so large or small
     that their squares would not fit, all are divided by the same power of two.
     """
+    values, observed, _ = _side_by_side(columns, scales, centred)
+    return Records(values, None if observed.all() else observed)
+
+
+def encode_points(columns: list[Column], scales: list[Scale]) -> Records:
+    """Scale columns and put them side by side as points between which distances are Euclidean.
+
+    Columns that are not scaled are taken as they are. A missing cell is at the distance that is to be expected: it is
+    filled in, and marked in a column of its own, see :mod:`shoal.kernels.missing_cells`.
+    """
+    values, observed, unit = _side_by_side(columns, scales, centred=False)
+    if observed.all():
+        return Records(values)
+    means = np.array([scale.middle(False) / unit for scale in scales])
+    return Records(filled_in(values, observed, means, np.array([scale.variance / unit / unit for scale in scales])))
+
+
+def _side_by_side(columns: list[Column], scales: list[Scale], centred: bool) -> tuple[Floats, Flags, float]:
+    """Return scaled values, the mean of the column where missing, which there are, and what they were divided by."""
     values = np.column_stack(
         [
             np.where(c.observed, scale.apply(c.values) if centred else scale.compare(c.values), scale.middle(centred))
@@ -144,9 +168,6 @@ def encode(columns: list[Column], scales: list[Scale], centred: bool = True) -> 
         ]
     )
     largest = float(np.abs(values).max(initial=0.0))
-    if largest > 0.0 and not _SMALL < largest < _LARGE:
-        values /= _power_of_two(largest)
+    unit = 1.0 if largest == 0.0 or _SMALL < largest < _LARGE else _power_of_two(largest)
     observed = np.column_stack([c.observed for c in columns])
-    if observed.all():
-        return Records(np.ascontiguousarray(values))
-    return Records(np.ascontiguousarray(values), np.ascontiguousarray(observed))
+    return np.ascontiguousarray(values / unit), np.ascontiguousarray(observed), unit

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import FileError
-from shoal.measures.figures import Figures
+from shoal.measures.figures import NamedFigures
 from shoal.tables.files import check_target, written_whole
 
 
 @dataclass(frozen=True)
-class Measures(Figures):
+class Measures(NamedFigures):
     """What a release keeps and what it risks; also a mapping of its names to its values.
 
     ``shoal.MEASURES`` has a sentence for each figure, and docs/measures.md its definition. Losses and risks are in
@@ -27,9 +27,11 @@ class Measures(Figures):
         The columns that were measured, those of them with numbers, with categories and with a hierarchy, those that the
         intruder knows, and the confidential ones.
     information_loss, sse, sst, numeric_loss, category_loss : float
-        Squared error over total squares, all columns; of the numbers and of the categories alone.
+        Squared error over what there was to lose, the mean of all columns; of the numbers and of the categories alone.
+    record_loss : float
+        Squared distances of whole records over those from the centre, where there are categories.
     semantic_loss, semantic_sse, semantic_sst : float
-        Squared distances of whole records by the meaning of their categories, over those from the centre.
+        The same with the categories of the records alone.
     pil, pil_parts, il1s
         Probabilistic information loss, and the five averages that it is made of; IL1s.
     correlations : dict
@@ -97,6 +99,7 @@ class Measures(Figures):
     sst: float
     numeric_loss: float | None
     category_loss: float | None
+    record_loss: float | None
     semantic_loss: float | None
     semantic_sse: float | None
     semantic_sst: float | None

@@ -60,10 +60,11 @@ def _take_pairs(records: Records, k: int, rounds: int, watch: Ints) -> Ints:
     """Label the records of the groups of some rounds; the others are labelled -1."""
     n = len(records)
     labels = np.full(n, -1)
-    pool = open_pool(records.values, records.observed)
-    before, after = np.full((2, n), -1) if records.observed is not None else find_equal(records.values)[:1:-1]
-    apart = _Apart(open_tournament(n), np.empty(n), after, np.full((n, 1), -1), *np.full((3, n), -1))
-    _enter(np.flatnonzero(before < 0), apart.tournament)
+    pool = open_pool(records.values)
+    before, after = find_equal(records.values)[:1:-1]
+    every = np.full(n, np.finfo(np.float64).max)
+    apart = _Apart(open_tournament(n), every, every.copy(), after, np.full((n, 1), -1), *np.full((3, n), -1))
+    _enter(np.flatnonzero(before < 0), apart)
     label = 0
     while len(left := np.flatnonzero(labels < 0)) >= 2 * k and label < 2 * rounds and watch[STOP] == 0:
         apart.bounds[left] = _outer_bounds(records, left)
@@ -73,12 +74,7 @@ def _take_pairs(records: Records, k: int, rounds: int, watch: Ints) -> Ints:
 
 
 def _outer_bounds(records: Records, left: Ints) -> Floats:
-    """Upper bounds, above any rounding, of the squared distance from each record to those that are not farther out.
-
-    With missing values there is no triangle inequality and nothing is known.
-    """
-    if records.observed is not None:
-        return np.full(len(left), np.finfo(np.float64).max)
+    """Upper bounds, above any rounding, of the squared distance from each record to those that are not farther out."""
     values = records.values[left]
     off = np.abs(values - np.median(values, axis=0))
     largest = off.max(axis=1)
@@ -96,6 +92,8 @@ class _Apart(NamedTuple):
     ----------
     tournament : float64
         Over the squared distances, or upper bounds of them.
+    reach : float64 (n,)
+        Squared distance to the farthest record when it was last looked up.
     bounds : float64 (n,)
         Upper bounds of the squared distance to records that are not farther out.
     equal : int64 (n,)
@@ -107,6 +105,7 @@ class _Apart(NamedTuple):
     """
 
     tournament: Floats
+    reach: Floats
     bounds: Floats
     equal: Ints
     partner: Ints
@@ -116,10 +115,17 @@ class _Apart(NamedTuple):
 
 
 @kernel
-def _enter(rows: Ints, tournament: Floats) -> None:
+def _enter(rows: Ints, apart: _Apart) -> None:
     """Let rows play of which nothing is known."""
     for row in rows:
-        set_score(tournament, row, np.finfo(np.float64).max)
+        set_score(apart.tournament, row, apart.reach[row])
+
+
+@kernel
+def _bound(row: int, apart: _Apart) -> float:
+    """Upper bound of the squared distance to remaining records that are not farther out, above any that it equals."""
+    reach = apart.reach[row]
+    return min(reach * _ABOVE + _LOST if reach > 0.0 else 0.0, apart.bounds[row])
 
 
 @kernel
@@ -130,21 +136,20 @@ def _take_rounds(
 
     ``left`` are all rows of the pool, whose bounds are new.
     """
-    tournament, bounds, _, partner, first, after, before = apart
+    tournament, reach, _, _, partner, first, _, _ = apart
     rows, distances = np.empty(k, np.int64), np.empty(k)
     for row in left:
-        if partner[row, 0] < 0 and first[row] < 0 and bounds[row] < score_of(tournament, row):
-            set_score(tournament, row, bounds[row])
+        score = score_of(tournament, row)
+        if partner[row, 0] < 0 and score > -np.inf:  # who is outer depends on the centre
+            set_score(tournament, row, max(_bound(row, apart), score if first[row] >= 0 else 0.0))
     while pool.size[0] >= until and label < labels_stop and watch[STOP] == 0:
         r = winner(tournament)
         while partner[r, 0] < 0:
             s = farthest(pool, r)
             gap = distance(pool, r, s)
-            partner[r, 0] = s
-            link(r, partner, first, after, before)
+            partner[r, 0], reach[r] = s, gap
             set_score(tournament, r, gap)
-            if s < r and partner[s, 0] < 0 and score_of(tournament, s) < gap:
-                set_score(tournament, s, gap)
+            _name_partner(r, apart)
             r = winner(tournament)
         s = partner[r, 0]
         for row in (r, s):
@@ -157,26 +162,34 @@ def _take_rounds(
 
 
 @kernel
+def _name_partner(row: int, apart: _Apart) -> None:
+    """Link back from the partner of a row; a lower one has at least the same score."""
+    tournament, reach, _, _, partner, first, after, before = apart
+    link(row, partner, first, after, before)
+    other = partner[row, 0]
+    if other < row and partner[other, 0] < 0 and score_of(tournament, other) < reach[row]:
+        set_score(tournament, other, reach[row])
+
+
+@kernel
 def _leave(row: int, apart: _Apart) -> None:
     """Take a record out, the lowest row of those equal to it: the next one stands for it now.
 
     Those whose farthest it was know only a bound from now on.
     """
-    tournament, bounds, equal, partner, first, after, before = apart
+    tournament, reach, _, equal, partner, first, after, before = apart
     if equal[row] >= 0:
         set_score(tournament, equal[row], score_of(tournament, row))
-        partner[equal[row], 0] = partner[row, 0]
+        partner[equal[row], 0], reach[equal[row]] = partner[row, 0], reach[row]
     if partner[row, 0] >= 0:
         unlink(row, partner, first, after, before)
         partner[row, 0] = -1
         if equal[row] >= 0:
-            link(equal[row], partner, first, after, before)
+            _name_partner(equal[row], apart)
     set_score(tournament, row, -np.inf)
     while first[row] >= 0:
         other = first[row]
         unlink(other, partner, first, after, before)
         partner[other, 0] = -1
-        known = score_of(tournament, other)
-        bound = known * _ABOVE + _LOST if known > 0.0 else 0.0
         # where it is the farthest of somebody, it may be the lowest row of those that are farthest apart
-        set_score(tournament, other, bound if first[other] >= 0 else min(bound, bounds[other]))
+        set_score(tournament, other, max(_bound(other, apart), reach[other] if first[other] >= 0 else 0.0))

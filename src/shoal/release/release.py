@@ -18,7 +18,7 @@ from shoal.kernels.arrays import Ints
 from shoal.plan.plan import Plan
 from shoal.release.notebook import release_fragment
 from shoal.release.summary import Summary
-from shoal.tables.files import Source, check_target, checksum, file_format, write_file, written_whole
+from shoal.tables.files import Source, check_target, check_writable, checksum, write_file, written_whole
 from shoal.tables.table import open_table
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class Release:
         threads: int | None = None,
         progress: bool | None = None,
     ) -> Measures:
-        """Measure what the release keeps of its original and what it risks, with the roles of the plan.
+        """Measure what the release keeps of its original and what it risks, with the roles and kinds of the plan.
 
         See :func:`shoal.measure`; for other columns or roles call that with ``release.original`` and ``release.data``.
         """
@@ -150,6 +150,11 @@ class Release:
             blocking=blocking,
             population=population,
             hierarchies=self.plan.hierarchies,
+            orders=self.plan.orders,
+            nominal=self.plan.nominal,
+            column_weights=self.plan.column_weights,
+            # without categories there is no distance of records that mix kinds
+            scaling=None if self.summary.record_loss is None else self.plan.scaling,
             threads=threads,
             progress=progress,
         )
@@ -188,9 +193,7 @@ class Release:
 
 def check_output(path: Path, original: Path | None) -> None:
     """Refuse a path that a release cannot be written to, before any work is done."""
-    if path.suffix.lower() == ".sas7bdat":
-        raise FileError(f"'{path}': SAS data sets can be read but not written; write .xpt instead")
-    file_format(path)
+    check_writable(path)
     if original and path.exists() and original.exists() and path.samefile(original):
         raise FileError(f"'{path}' is the original; write the release to another file")
     for target in (path, manifest_path(path)):

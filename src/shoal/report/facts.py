@@ -14,8 +14,10 @@ from shoal.errors import PlanError
 from shoal.measures.measured import Measures
 from shoal.measures.measurement import Names, measure
 from shoal.plan.plan import Plan, Reading, as_reading
+from shoal.plan.roles import MEASURABLE
 from shoal.plan.version import shoal_version
 from shoal.release.declaring import DEFAULT_METHOD
+from shoal.release.quasi_identifiers import kind_of
 from shoal.release.release import Release, manifest_path
 from shoal.report.before_after import ColumnChange, Shape, column_changes, shapes
 from shoal.report.editions import Edition
@@ -115,13 +117,12 @@ def facts_of_release(
 ) -> Facts:
     """Gather what there is to tell about a release; ``output`` is the name and checksum of its file."""
     measures = release.measure(threads=threads, progress=progress)
-    manifest = release.manifest()
     return _facts(
         edition.for_k(release.plan.k),
         measures,
         (open_table(release.original), open_table(release.data)),
         plan=release.plan,
-        manifest=manifest,
+        manifest=release.manifest(),
         original=(release.source.path.name, release.source.sha256) if release.source else ("", ""),
         released=output,
         notes=[*release.summary.notes, *measures.notes],
@@ -160,7 +161,7 @@ def facts_of_tables(
         confidential=confidential,
         weight=weight,
         known=known,
-        hierarchies=_hierarchies_of(plan, tables[0].names, quasi_identifiers, notes),
+        **(_columns_of(plan, tables[0], _flat(quasi_identifiers), notes) if plan else {}),
         threads=threads,
         progress=progress,
     )
@@ -217,17 +218,22 @@ def _outlines(plan: Plan | None, measures: Measures, tables: tuple[Table, Table]
     return drawn
 
 
-def _hierarchies_of(
-    plan: Plan | None, columns: Sequence[str], quasi_identifiers: Any, notes: list[str]
-) -> dict[str, Any]:
-    """Return the hierarchies of a plan whose files are still there."""
-    found: dict[str, Any] = {}
-    for name, settings in (plan.hierarchies if plan else {}).items():
+def _columns_of(plan: Plan, table: Table, names: Sequence[str], notes: list[str]) -> dict[str, Any]:
+    """Return what a plan says about columns that are measured; a hierarchy only where its file is still there."""
+    hierarchies = {}
+    for name, settings in plan.hierarchies.items():
         if settings.file and not Path(settings.file).is_file():
             notes.append(f"the hierarchy of '{name}' is not where it was, so its loss is not by meaning")
-        elif name in columns and (quasi_identifiers is None or name in _flat(quasi_identifiers)):
-            found[name] = settings
-    return found
+        elif name in names:
+            hierarchies[name] = settings
+    numbers = [kind_of(table, name, plan) in MEASURABLE for name in names if name in table.names]
+    return {
+        "hierarchies": hierarchies,
+        "orders": {name: levels for name, levels in plan.orders.items() if name in names},
+        "nominal": [name for name in plan.nominal if name in names],
+        "column_weights": {name: weight for name, weight in plan.column_weights.items() if name in names},
+        "scaling": plan.scaling if any(numbers) and not all(numbers) else None,
+    }
 
 
 def _flat(names: Any) -> list[str]:
@@ -250,7 +256,8 @@ def _origin(plan: Plan, manifest: Mapping[str, Any], original: tuple[str, str], 
     name, sha256 = original
     command = ""
     if name:
-        output = released or f"release{'.csv' if name.endswith('.sas7bdat') else ''.join(Path(name).suffixes)}"
+        ending = "".join(Path(name).suffixes) if file_format(Path(name)).write else ".csv"
+        output = released or f"release{ending}"
         words = [shlex.quote(f"./{word}" if word.startswith("-") else word) for word in (name, output)]
         check = f"echo {shlex.quote(f'{sha256}  {name}')} | sha256sum --check"
         command = f"{check}\nshoal protect {words[0]} -o {words[1]} --plan plan.yaml"
@@ -262,7 +269,7 @@ def _read_both(
     original: Any, released: Any, reading: Reading, plan: Plan | None
 ) -> tuple[list[Source | None], tuple[Table, Table]]:
     """Read both tables; how the plan of the release had its original read is how text is read here too."""
-    texts = [isinstance(one, str | Path) and file_format(Path(one)) == "text" for one in (original, released)]
+    texts = [isinstance(one, str | Path) and file_format(Path(one)).reading for one in (original, released)]
     if reading != Reading() and not any(texts):
         raise PlanError("reading: has no effect, since none of the tables is a text file")
     if reading == Reading() and plan:

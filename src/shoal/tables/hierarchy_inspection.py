@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from shoal.columns.hierarchy import Hierarchy, check_covered, load_hierarchy, write_nested, write_rows
+from shoal.columns.hierarchy import Hierarchy, check_covered, load_hierarchy, write_rows
+from shoal.columns.hierarchy.nested import write_nested
 from shoal.errors import DataError, FileError, PlanError, did_you_mean
 from shoal.kernels.arrays import Ints
 from shoal.plan.hierarchies import HierarchySettings

@@ -6,13 +6,10 @@ import csv
 import io
 from pathlib import Path
 
-import yaml
-
 from shoal.columns.hierarchy.rows import MARKS
 from shoal.errors import DataError, FileError
 from shoal.plan.delimited import find_delimiter
 from shoal.plan.limits import LARGEST_HIERARCHY, LARGEST_YAML, read_small
-from shoal.plan.yaml_input import YamlMistake, compose
 
 _HEADER = ["value", "word"]
 
@@ -51,6 +48,10 @@ def _in_rows(text: str) -> _Pairs:
 
 
 def _in_yaml(text: str) -> _Pairs:
+    import yaml
+
+    from shoal.plan.yaml_input import YamlMistake, compose
+
     try:
         top = compose(text, yaml.BaseLoader)
     except YamlMistake:

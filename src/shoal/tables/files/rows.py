@@ -18,11 +18,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from xml.sax.saxutils import quoteattr
 
 from shoal.errors import DataError, FileError, printable
+from shoal.plan.plan import Reading
 from shoal.plan.xml_input import feed, stream_parser
-from shoal.tables.files.text import typed_column, written
+from shoal.tables.files.text import TextForm, typed_column, typed_like, written
 
 if TYPE_CHECKING:
     import polars as pl
@@ -75,6 +75,18 @@ def read_rows(path: Path) -> tuple[pl.DataFrame, RowForm]:
         if date:
             dates[column.name] = date
     return pl.DataFrame(columns), RowForm(**root, cells=cells, date_formats=dates)
+
+
+def read_rows_again(path: Path, frame: pl.DataFrame, form: RowForm | None) -> tuple[pl.DataFrame, RowForm]:
+    """Read a file that ``frame`` was written to, with the types of the frame."""
+    import polars as pl
+
+    root, cells = read_row_cells(path)
+    absent = pl.repeat(None, len(cells), dtype=pl.String, eager=True)
+    cells = cells.select(cells[name] if name in cells.columns else absent.alias(name) for name in frame.columns)
+    dates = form.date_formats if form else {}
+    as_text = TextForm(",", "utf-8", "\n", True, "", cells, date_formats=dates)
+    return typed_like(cells, frame, as_text, Reading()), RowForm(**root, cells=cells, date_formats=dates)
 
 
 def read_row_cells(path: Path) -> tuple[dict[str, Any], pl.DataFrame]:
@@ -240,6 +252,8 @@ def write_rows(frame: pl.DataFrame, path: Path, form: RowForm | None, kept: dict
 
 def opening(form: RowForm) -> str:
     """Return the start tag of the outermost element."""
+    from xml.sax.saxutils import quoteattr  # late: it loads Python's network libraries
+
     return f"<{form.root}{''.join(f' {name}={quoteattr(value)}' for name, value in form.attributes)}>"
 
 
