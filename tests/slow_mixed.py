@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-import numpy as np
+from slow_hierarchy import above, wu_palmer
 
 
 class Slow:
@@ -30,7 +30,7 @@ class Slow:
             return list(kind[1])
         if kind[0] == "nominal":
             return self.values[j]
-        above = [a for value in self.values[j] for a in path(kind[1], value)]
+        above = [a for value in self.values[j] for a in above(kind[1], value)]
         return self.values[j] + [node for node in pre_order(kind[1]) if node in above and node not in self.values[j]]
 
     def place(self, j, value):
@@ -87,14 +87,6 @@ class Slow:
         return sum(many * self.far(record, centre) ** 2 for record, many in counted.items())
 
 
-def path(tree, node):
-    parent = dict(tree)
-    found = [node]
-    while found[-1] in parent:
-        found.append(parent[found[-1]])
-    return found
-
-
 def pre_order(tree):
     root = next(parent for _, parent in tree if parent not in dict(tree))
 
@@ -111,12 +103,6 @@ def post_order(tree):
         return [*(n for child, parent in tree if parent == node for n in walk(child)), node]
 
     return walk(root)
-
-
-def wu_palmer(tree, a, b):
-    ups, others = path(tree, a), path(tree, b)
-    common = next(node for node in ups if node in others)
-    return 1.0 - 2.0 * len(path(tree, common)) / (len(ups) + len(others))
 
 
 def sa_mdav(slow, k, follow=True):
@@ -288,10 +274,3 @@ def least_loss(slow, k, split):
         return least
 
     return best(list(range(len(units))))
-
-
-def same_groups(one, other):
-    """Whether two partitions are the same, whatever the numbers."""
-    one, other = np.asarray(one), np.asarray(other)
-    pairs = len(set(zip(one.tolist(), other.tolist(), strict=True)))
-    return pairs == len(set(one.tolist())) == len(set(other.tolist()))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
 
+from all_partitions import all_groups, least_squares, relaxation, squares
+from reference import sse
 from shoal.partition.optimal import bound as bounds
 from shoal.partition.optimal.bound import lower_bound
 from shoal.partition.optimal.combine import draw
+from shoal.partition.optimal.problem import Problem
 from shoal.partition.optimal.seen_groups import add_groups, no_groups
 from shoal.partition.optimal.start import start
 
@@ -27,45 +28,6 @@ def tiny_table(seed, n, d=2):
     elif seed % 4 == 3:
         x[0] = 1000.0
     return x
-
-
-def squares(x):
-    return ((x - x.mean(axis=0)) ** 2).sum()
-
-
-def all_groups(n, k):
-    return [rows for size in range(k, min(2 * k - 1, n) + 1) for rows in itertools.combinations(range(n), size)]
-
-
-def optimum(x, k):
-    """Least sum of squares over all partitions into groups of at least k, of any size."""
-
-    def least(left):
-        if not left:
-            return 0.0
-        first, rest = left[0], left[1:]
-        found = np.inf
-        for size in range(k, len(left) + 1):
-            if 0 < len(left) - size < k:
-                continue
-            for others in itertools.combinations(rest, size - 1):
-                group = [first, *others]
-                cost = squares(x[group])
-                if cost < found:
-                    found = min(found, cost + least(tuple(row for row in rest if row not in others)))
-        return found
-
-    return least(tuple(range(len(x))))
-
-
-def relaxation(x, k):
-    """Value of the linear relaxation on all groups of k to 2k - 1."""
-    groups = all_groups(len(x), k)
-    matrix = np.zeros((len(x), len(groups)))
-    for c, rows in enumerate(groups):
-        matrix[list(rows), c] = 1.0
-    costs = [squares(x[list(rows)]) for rows in groups]
-    return linprog(costs, A_eq=matrix, b_eq=np.ones(len(x)), bounds=(0, None), method="highs").fun
 
 
 def optimum_by_subsets(x, k):
@@ -88,8 +50,8 @@ def optimum_by_subsets(x, k):
     return solve((1 << n) - 1)
 
 
-def cost_of(x, groups):
-    return sum(squares(x[groups == g]) for g in np.unique(groups))
+def whole(x, k):
+    return Problem(x, None, np.zeros(len(x), dtype=np.int64), None, k)
 
 
 CASES = [(seed, n, 2) for seed, n in zip(range(8), (4, 5, 6, 7, 8, 9, 9, 9), strict=True)]
@@ -99,8 +61,8 @@ CASES += [(seed, n, 3) for seed, n in zip(range(8), (6, 7, 8, 9, 10, 11, 11, 11)
 @pytest.mark.parametrize(("seed", "n", "k"), CASES)
 def test_bound_lies_between_the_relaxation_and_the_optimum(seed, n, k):
     x = tiny_table(seed, n)
-    least = optimum(x, k)
-    found = lower_bound(x, k, no_groups(), start(x, None, None, k))
+    least = least_squares(x, k)
+    found = lower_bound(x, k, no_groups(), start(whole(x, k)))
     assert found.complete
     assert relaxation(x, k) * (1 - 2e-5) <= found.value <= least
 
@@ -109,7 +71,7 @@ def test_bound_lies_between_the_relaxation_and_the_optimum(seed, n, k):
 @pytest.mark.parametrize("seed", range(4))
 def test_bound_reaches_the_relaxation_on_all_groups(seed, n, k):
     x = tiny_table(seed, n, d=3)
-    found = lower_bound(x, k, no_groups(), start(x, None, None, k), threads=2)
+    found = lower_bound(x, k, no_groups(), start(whole(x, k)), threads=2)
     assert found.complete
     assert relaxation(x, k) * (1 - 2e-5) <= found.value <= optimum_by_subsets(x, k)
 
@@ -145,27 +107,27 @@ def test_combining_all_groups_gives_the_optimum(seed, n, k):
     )
     found = draw(columns, n, np.random.default_rng(0)).groups
     assert np.bincount(found).min() >= k
-    assert cost_of(x, found) == pytest.approx(optimum(x, k), rel=1e-9, abs=1e-12)
+    assert sse(x, found) == pytest.approx(least_squares(x, k), rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("k", [2, 3, 4])
 @pytest.mark.parametrize("rounds", [1, 5, 1000])
 def test_bound_of_any_number_of_rounds_is_below_the_partition_known(k, rounds):
     x = np.random.default_rng(k).standard_t(2, size=(120, 4))
-    groups = start(x, None, None, k)
+    groups = start(whole(x, k))
     found = lower_bound(x, k, no_groups(), groups, rounds=rounds, threads=2)
     assert found.rounds <= rounds
-    assert 0.0 <= found.value <= cost_of(x, groups)
+    assert 0.0 <= found.value <= sse(x, groups)
     assert found.complete == (rounds == 1000)
     if found.complete:
-        assert found.value > 0.8 * cost_of(x, groups)
+        assert found.value > 0.8 * sse(x, groups)
 
 
 @pytest.mark.parametrize("exact", [False, True], ids=["near neighbours only", "all"])
 def test_only_exact_rounds_claim_a_bound(monkeypatch, exact):
     """Bounds round by round never pass the optimum, and rounds with near neighbours only claim nothing."""
     x = tiny_table(4, 11)
-    least = optimum(x, 3)
+    least = least_squares(x, 3)
     monkeypatch.setattr(bounds, "_HINT", np.inf if exact else -np.inf)
     values = [
         lower_bound(x, 3, no_groups(), np.arange(11) % 3, rounds=rounds).value for rounds in range(1, 8 if exact else 3)
@@ -178,8 +140,8 @@ def test_one_variable_is_exact():
     x = np.random.default_rng(1).normal(size=(9, 1))
     found = lower_bound(x, 3, no_groups(), np.arange(9) % 3)
     assert found.complete
-    assert found.value == pytest.approx(optimum(x, 3), rel=1e-12)
-    assert found.value <= optimum(x, 3)
+    assert found.value == pytest.approx(least_squares(x, 3), rel=1e-12)
+    assert found.value <= least_squares(x, 3)
 
 
 def test_too_few_records_for_two_groups():
@@ -196,21 +158,21 @@ def test_records_that_all_coincide_lose_nothing():
 @pytest.mark.parametrize("how", [{"until": 0.0}, {"rounds": 0}], ids=["time", "rounds"])
 def test_stopped_before_it_began_claims_nothing(how):
     x = tiny_table(0, 30)
-    found = lower_bound(x, 3, no_groups(), start(x, None, None, 3), **how)
+    found = lower_bound(x, 3, no_groups(), start(whole(x, 3)), **how)
     assert (found.value, found.rounds, found.complete) == (0.0, 0, False)
 
 
 def test_stopped_within_a_round_claims_nothing_from_it():
     """k = 10 on records without clusters cannot be priced in a second: no bound, and an end all the same."""
     x = np.random.default_rng(0).normal(size=(400, 6))
-    found = lower_bound(x, 10, no_groups(), start(x, None, None, 10), until=time.monotonic() + 1.0, threads=2)
+    found = lower_bound(x, 10, no_groups(), start(whole(x, 10)), until=time.monotonic() + 1.0, threads=2)
     assert not found.complete
     assert found.value == 0.0
 
 
 def test_enough_ends_it():
     x = np.random.default_rng(3).normal(size=(60, 3))
-    groups = start(x, None, None, 3)
+    groups = start(whole(x, 3))
     whole = lower_bound(x, 3, no_groups(), groups)
     found = lower_bound(x, 3, no_groups(), groups, enough=0.5 * whole.value)
     assert 0.5 * whole.value <= found.value <= whole.value * (1 + 2e-5)
@@ -226,8 +188,8 @@ def test_too_many_records_claim_nothing():
 def test_columns_come_back_for_combining():
     """The groups that the relaxation is made of: putting them together gives at most what was known."""
     x = np.random.default_rng(5).normal(size=(60, 3))
-    groups = start(x, None, None, 3)
+    groups = start(whole(x, 3))
     found = lower_bound(x, 3, no_groups(), groups)
     better = draw(found.seen, 60, np.random.default_rng(0)).groups
     assert np.bincount(better).min() >= 3
-    assert found.value <= cost_of(x, better) < cost_of(x, groups)
+    assert found.value <= sse(x, better) < sse(x, groups)

@@ -7,10 +7,9 @@ import json
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
+from command_line import run
 from shoal.aggregate.categories import aggregate_category
-from shoal.cli import app
 from shoal.columns.categories import Factor, ordinal, semantic
 from shoal.columns.hierarchy import distance_matrix, grow
 from shoal.kernels.numbering import number_keys
@@ -95,7 +94,7 @@ def test_the_command_line_takes_hierarchies_orders_and_weights(tmp_path):
     words = ["protect", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "-k", 4, "-q", "job,school,ward,age"]
     words += ["-m", "sa-mdav", "--hierarchy", f"job={tmp_path / 'jobs.csv'}", "--order", "school=low,high"]
     words += ["--nominal", "ward", "--column-weight", "age=2", "--json"]
-    result = CliRunner().invoke(app, list(map(str, words)))
+    result = run(*words)
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)
     assert told["smallest_group"] >= 4
@@ -105,6 +104,6 @@ def test_the_command_line_takes_hierarchies_orders_and_weights(tmp_path):
     assert told["distinct_after"] == released.n_unique()
     assert told["global_risk"] == pytest.approx(100.0 * released.n_unique() / 60)
     assert told["distinct_before"] == pl.read_csv(tmp_path / "in.csv").n_unique()
-    result = CliRunner().invoke(app, [*map(str, words[:-3]), "--column-weight", "age=much"])
+    result = run(*words[:-3], "--column-weight", "age=much")
     assert result.exit_code == 2
     assert "--column-weight age=much: must be a number" in result.stderr

@@ -8,27 +8,17 @@ import time
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 import shoal
-from shoal.cli import app
+from all_partitions import least_squares, relaxation
+from command_line import manifest_of, run
+from reference import sse
 from shoal.partition.optimal.certificate import prove, why_no_bound
 from shoal.partition.optimal.problem import Problem
 from shoal.partition.search.budget import Budget
 from shoal.partition.search.found import gap_of
-from test_optimal import partitions, solve, sum_of_squares
-
-
-def table_of(values):
-    return pl.DataFrame(values, schema=[f"x{i}" for i in range(values.shape[1])])
-
-
-def least_cost(values, k):
-    """The optimum, over all partitions."""
-    return min(
-        sum(((values[g] - values[g].mean(axis=0)) ** 2).sum() for g in parts)
-        for parts in partitions(list(range(len(values))), k)
-    )
+from small_tables import normal, table_of
+from test_optimal import solve
 
 
 def problem_of(values, k, blocks=None):
@@ -41,7 +31,11 @@ def test_the_bounds_of_blocks_add_up_to_one_below_the_optimum(seed):
     blocks = np.arange(16) % 2
     found = solve(problem_of(values, 3, blocks), Budget())
     bound, complete = prove(problem_of(values, 3, blocks), found.groups, time.monotonic() + 600.0, 1)
-    least = sum(least_cost(values[blocks == block], 3) for block in (0, 1))
+    least = sum(least_squares(values[blocks == block], 3) for block in (0, 1))
+    cells = np.arange(16) % 2
+    found = solve(problem_of(values, 3, cells), 0, Budget(), 1)
+    bound, complete = prove(problem_of(values, 3, cells), found.groups, time.monotonic() + 60.0, 1)
+    least = sum(least_squares(values[cells == cell], 3) for cell in (0, 1))
     assert complete
     assert 0.7 * least < bound <= least * (1 + 1e-12)
     assert found.cost == pytest.approx(least)
@@ -49,7 +43,7 @@ def test_the_bounds_of_blocks_add_up_to_one_below_the_optimum(seed):
 
 def test_a_bound_is_told_and_changes_no_group():
     values = np.random.default_rng(0).normal(size=(100, 3))
-    asked = {"k": 3, "quasi_identifiers": ["x0", "x1", "x2"]}
+    asked = {"k": 3, "quasi_identifiers": ["v0", "v1", "v2"]}
     plain = shoal.protect(table_of(values), **asked, options={"steps": 100_000})
     proved = shoal.protect(table_of(values), **asked, options={"steps": 100_000, "bound": 30.0})
     assert (plain.summary.bound, plain.summary.gap) == (None, None)
@@ -61,9 +55,9 @@ def test_a_bound_is_told_and_changes_no_group():
 
 def test_no_partition_is_below_the_bound_of_a_release():
     values = np.random.default_rng(4).normal(size=(11, 2))
-    release = shoal.protect(table_of(values), k=3, quasi_identifiers=["x0", "x1"], options={"bound": 30.0})
+    release = shoal.protect(table_of(values), k=3, quasi_identifiers=["v0", "v1"], options={"bound": 30.0})
     scaled = (values - values.mean(axis=0)) / values.std(axis=0, ddof=1)
-    least = 100 * least_cost(scaled, 3) / (scaled**2).sum()
+    least = 100 * least_squares(scaled, 3) / (scaled**2).sum()
     assert 0.7 * least < release.summary.bound <= least * (1 + 1e-12)
     assert release.summary.information_loss == pytest.approx(least)
 
@@ -71,31 +65,34 @@ def test_no_partition_is_below_the_bound_of_a_release():
 def test_a_gap_ends_the_search_and_its_steps_repeat_the_release(tmp_path):
     source = tmp_path / "in.csv"
     table_of(np.random.default_rng(1).normal(size=(90, 2))).write_csv(source)
-    run = CliRunner().invoke
-    asked = ["protect", str(source), "-k", "3", "--all-numeric", "--json", "-o"]
-    ended = run(app, [*asked, str(tmp_path / "a.csv"), "--gap", "20", "--time", "10m"])
+    asked = ["protect", source, "-k", "3", "--all-numeric", "--json", "-o"]
+    ended = run(*asked, tmp_path / "a.csv", "--gap", 20, "--time", "10m")
     assert ended.exit_code == 0, ended.stderr
     summary = json.loads(ended.stdout)
     assert 0.0 <= summary["gap"] <= 20.0
     assert summary["bound"] <= summary["information_loss"]
     assert summary["seconds"] < 500  # it ended before its time
-    manifest = json.loads((tmp_path / "a.csv.manifest.json").read_text())
+    manifest = manifest_of(tmp_path / "a.csv")
     assert manifest["plan_again"]["options"] == {"steps": summary["steps"][0]}
-    again = run(app, [*asked, str(tmp_path / "b.csv"), "--steps", str(summary["steps"][0])])
+    again = run(*asked, tmp_path / "b.csv", "--steps", summary["steps"][0])
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes(), again.stderr
 
 
 def test_a_gap_out_of_reach_ends_too_and_says_what_is_proved():
-    """Eight points whose relaxation is below the optimum: no gap of 0 can be proved."""
-    values = np.random.default_rng(22).normal(size=(40, 2))
-    release = shoal.protect(table_of(values), k=3, quasi_identifiers=["x0", "x1"], options={"gap": 0.0})
-    if release.summary.gap > 0.0:
-        assert any("was not reached" in note for note in release.summary.notes)
-    assert release.summary.bound <= release.summary.information_loss * (1 + 1e-12)
+    """Eight points whose linear relaxation is 14 % below the optimum: no gap of 0 can be proved."""
+    values = normal(8, 2, seed=8)
+    scaled = (values - values.mean(axis=0)) / values.std(axis=0)
+    relaxed, least = (100 * found(scaled, 2) / scaled.size for found in (relaxation, least_squares))
+    assert relaxed < 0.9 * least
+    summary = shoal.protect(table_of(values), k=2, quasi_identifiers=["v0", "v1"], options={"gap": 0.0}).summary
+    assert summary.information_loss == pytest.approx(least)
+    assert 0.999 * relaxed <= summary.bound < 0.95 * least
+    assert summary.gap == pytest.approx(100 * (1 - summary.bound / least))
+    assert summary.notes == [f"a gap of 0 % was not reached; {summary.gap:.3g} % is proved"]
 
 
 def test_one_column_has_no_gap():
-    release = shoal.protect(table_of(np.random.default_rng(0).normal(size=(50, 1))), k=3, quasi_identifiers=["x0"])
+    release = shoal.protect(table_of(np.random.default_rng(0).normal(size=(50, 1))), k=3, quasi_identifiers=["v0"])
     assert release.summary.gap == 0.0
     assert release.summary.bound == pytest.approx(release.summary.information_loss)
 
@@ -122,7 +119,7 @@ def test_the_gap_of_rounded_values_is_on_the_scale_of_the_search(scaling):
 
 def test_no_time_for_a_proof_claims_nothing():
     values = np.random.default_rng(0).normal(size=(60, 3))
-    release = shoal.protect(table_of(values), k=3, quasi_identifiers=["x0", "x1"], options={"steps": 60, "bound": 0.0})
+    release = shoal.protect(table_of(values), k=3, quasi_identifiers=["v0", "v1"], options={"steps": 60, "bound": 0.0})
     assert release.summary.bound == 0.0
     assert release.summary.gap == 100.0
     assert any("no lower bound was proved" in note for note in release.summary.notes)
@@ -138,7 +135,7 @@ def test_an_interrupted_proof_leaves_the_groups_as_they_are():
     found = solve(problem_of(values, 3), Budget(steps=80_000, bound=60.0), tell=tell)
     assert found.interrupted
     assert 0.0 < found.bound <= found.cost
-    assert sum_of_squares(values, found.groups) == pytest.approx(found.cost)
+    assert sse(values, found.groups) == pytest.approx(found.cost)
 
 
 @pytest.mark.parametrize("option", ["gap", "bound"])
@@ -147,12 +144,14 @@ def test_an_interrupted_proof_leaves_the_groups_as_they_are():
     [
         ({"aggregators": "median"}, "released as means"),
         ({"weight": "w"}, "without sampling weights"),
-        ({"quasi_identifiers": [["x0"], ["x1"]]}, "a single set"),
+        ({"quasi_identifiers": [["v0"], ["v1"]]}, "a single set"),
     ],
 )
 def test_what_cannot_be_proved_is_an_error(option, asked, message):
     table = table_of(np.random.default_rng(0).normal(size=(20, 2))).with_columns(w=1 + pl.int_range(20) % 3)
     settings = {"k": 3, "quasi_identifiers": ["x0", "x1"], **asked}
+    table = table_of(np.random.default_rng(0).normal(size=(20, 2))).with_columns(w=pl.lit(2.0))
+    settings = {"k": 3, "quasi_identifiers": ["v0", "v1"], **asked}
     with pytest.raises(shoal.PlanError, match=message):
         shoal.protect(table, **settings, options={option: 1.0})
 
@@ -160,7 +159,7 @@ def test_what_cannot_be_proved_is_an_error(option, asked, message):
 def test_gap_and_bound_exclude_each_other():
     table = table_of(np.random.default_rng(0).normal(size=(20, 2)))
     with pytest.raises(shoal.PlanError, match="exclude each other"):
-        shoal.protect(table, k=3, quasi_identifiers=["x0", "x1"], options={"gap": 1.0, "bound": 1.0})
+        shoal.protect(table, k=3, quasi_identifiers=["v0", "v1"], options={"gap": 1.0, "bound": 1.0})
 
 
 def test_too_many_records_to_prove_anything():

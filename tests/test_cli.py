@@ -11,20 +11,13 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
+from command_line import manifest_of, run
 from shoal.cli import app
 from shoal.cli.commands import COMMANDS, load_command
 
 SUMMARY = {
     "method", "k", "records", "groups", "smallest_group", "largest_group", "sse", "sst", "information_loss", "seconds",
 }  # fmt: skip
-
-
-def run(*words):
-    """Run the command and return its result; an exception that escapes fails the test."""
-    result = CliRunner().invoke(app, [str(word) for word in words])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
 
 
 @pytest.fixture
@@ -39,17 +32,13 @@ def out(tmp_path):
     return tmp_path / "release.csv"
 
 
-def manifest_of(out):
-    return json.loads(out.with_name(out.name + ".manifest.json").read_text())
-
-
 def test_json_is_one_object_with_the_summary_and_nothing_else(table, out):
-    result = run("protect", table, "-o", out, "-k", 4, "-q", "age,height", "--drop", "name", "--json")
+    result = run("protect", table, "-o", out, "-k", 4, "-q", "age,height", "--drop", "name", "-m", "mdav", "--json")
     assert result.exit_code == 0
     summary = json.loads(result.stdout)
     assert set(summary) >= SUMMARY
     assert result.stdout.count("\n") == 1
-    direct = shoal.protect(table, 4, ["age", "height"], identifiers="name")
+    direct = shoal.protect(table, 4, ["age", "height"], identifiers="name", method="mdav")
     assert {name: summary[name] for name in SUMMARY - {"seconds"}} == {
         name: direct.summary[name] for name in SUMMARY - {"seconds"}
     }
@@ -57,10 +46,12 @@ def test_json_is_one_object_with_the_summary_and_nothing_else(table, out):
 
 
 def test_the_installed_command_writes_results_only_to_standard_output(table, out):
-    words = ["protect", table, "-o", out, "-k", "4", "-q", "age,income", "-q", "height", "--drop", "name", "--json"]
+    words = ["protect", table, "-o", out, "-k", "4", "-q", "age,income", "-q", "height", "--drop", "name"]
     code = "from shoal.cli import main; main()"
-    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout)["method"] == "optimal"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words, "-m", "mdav", "--json"], capture_output=True, text=True, check=True
+    )
+    assert json.loads(done.stdout)["method"] == "mdav"
     assert done.stderr.startswith("note: k = 4 holds for each of the 2 sets")
 
 
@@ -72,14 +63,16 @@ def test_without_json_the_summary_is_a_table(table, out):
 
 
 def test_all_numeric_takes_every_number_but_what_has_another_role(table, out):
-    result = run("protect", table, "-o", out, "-k", 3, "--all-numeric", "--drop", "name,region", "--keep", "satisfied")
+    words = ["-k", 3, "--all-numeric", "--drop", "name,region", "--keep", "satisfied", "-m", "mdav"]
+    result = run("protect", table, "-o", out, *words)
     assert result.exit_code == 0
     assert manifest_of(out)["plan"]["quasi_identifiers"] == ["age", "height", "hours", "income", "weight"]
     assert pl.read_csv(out).columns == ["age", "height", "hours", "income", "weight", "satisfied"]
 
 
 def test_repeated_q_makes_separate_sets_and_spaces_do_not_matter(table, out):
-    result = run("protect", table, "-o", out, "-k", 3, "-q", "age, income", "-q", "height", "--drop", "name", "--json")
+    words = ["-k", 3, "-q", "age, income", "-q", "height", "--drop", "name", "-m", "mdav", "--json"]
+    result = run("protect", table, "-o", out, *words)
     summary = json.loads(result.stdout)
     assert [part["columns"] for part in summary["sets"]] == [["age", "income"], ["height"]]
     assert "note: k = 3 holds for each of the 2 sets" in result.stderr
@@ -110,7 +103,7 @@ def test_an_option_can_be_given_as_the_list_of_methods_shows_it(table, out):
 
 def test_a_plan_is_taken_from_a_file_and_options_take_precedence(table, out, tmp_path):
     plan = tmp_path / "plan.yaml"
-    plan.write_text("k: 5\nquasi_identifiers: [age, height]\nidentifiers: [name]\nseed: 3\n")
+    plan.write_text("k: 5\nquasi_identifiers: [age, height]\nidentifiers: [name]\nmethod: mdav\nseed: 3\n")
     result = run("protect", table, "-o", out, "--plan", plan, "-k", 4, "--json")
     summary = json.loads(result.stdout)
     assert (summary["k"], summary["seed"]) == (4, 3)
@@ -156,7 +149,7 @@ def test_inspect_as_json_describes_columns(table):
 def test_a_guessed_encoding_is_noted(tmp_path, out):
     path = tmp_path / "in.csv"
     path.write_bytes("x,y\n1,é\n2,b\n6,c\n".encode("latin-1"))
-    result = run("protect", path, "-o", out, "-k", 3, "-q", "x", "--json")
+    result = run("protect", path, "-o", out, "-k", 3, "-q", "x", "-m", "mdav", "--json")
     assert "note: 'in.csv' is not in UTF-8 and was read as cp1252" in result.stderr
     assert json.loads(result.stdout)["groups"] == 1
 
@@ -277,7 +270,7 @@ def test_a_broken_promise_ends_with_status_1_and_nothing_is_written(table, out, 
         raise shoal.BrokenPromise("a record has no group")
 
     monkeypatch.setattr("shoal.release.promises.check_groups", broken)
-    result = run("protect", table, "-o", out, "-k", 3, "-q", "age", "--drop", "name")
+    result = run("protect", table, "-o", out, "-k", 3, "-q", "age", "--drop", "name", "-m", "mdav")
     assert result.exit_code == 1
     assert "a record has no group" in result.stderr
     assert not out.exists()
@@ -288,7 +281,7 @@ def test_an_interruption_ends_with_status_130_and_nothing_is_written(table, out,
         raise KeyboardInterrupt
 
     monkeypatch.setattr("shoal.aggregate.sets.run_tasks", interrupted)
-    result = run("protect", table, "-o", out, "-k", 3, "-q", "age", "--drop", "name")
+    result = run("protect", table, "-o", out, "-k", 3, "-q", "age", "--drop", "name", "-m", "mdav")
     assert result.exit_code == 130
     assert "nothing was written" in result.stderr
     assert not out.exists()
@@ -340,6 +333,6 @@ def test_a_link_is_followed_to_the_file_it_stands_for(tmp_path, table):
     target, link = tmp_path / "target.csv", tmp_path / "link.csv"
     target.write_text("old")
     link.symlink_to(target)
-    assert run("protect", table, "-o", link, "-k", 3, "-q", "age", "--drop", "name").exit_code == 0
+    assert run("protect", table, "-o", link, "-k", 3, "-q", "age", "--drop", "name", "-m", "mdav").exit_code == 0
     assert link.is_symlink()
     assert target.read_text() != "old"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import doctest
 import re
 from pathlib import Path
@@ -88,11 +89,14 @@ def test_every_option_of_a_method_is_listed():
             assert f"`{option.name}`" in rows[name], f"{name}: {option.name}"
 
 
-def test_every_measure_is_defined():
+def test_every_measure_is_defined_once_under_a_heading_that_names_it():
     text = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
-    headings = " ".join(re.findall(r"^### (.*)$", text, re.MULTILINE))
-    in_words = set(re.findall(r"\w+", headings)) | set(re.findall(r"`(\w+)`", text))
-    assert set(shoal.MEASURES) <= in_words
+    sections = re.findall(r"^### (.*)\n\n(.*)$", text, re.MULTILINE)
+    named = [name for heading, _ in sections for name in heading.split(", ")]
+    assert not [heading for heading, first in sections if not first or first.startswith("#")]
+    assert len(named) == len(set(named))
+    assert not set(shoal.MEASURES) - set(named)
+    assert not set(named) - {field.name for field in dataclasses.fields(shoal.Measures)}
 
 
 @pytest.mark.parametrize(

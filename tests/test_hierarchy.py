@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from shoal.columns.hierarchy import DISTANCES, Hierarchy, NodeDistances, distance_matrix, grow
 from shoal.errors import DataError, PlanError
+from slow_hierarchy import above, subsumer
 
 
 @st.composite
@@ -24,32 +25,19 @@ def trees(draw, most=24):
     return draw(st.permutations(pairs)), names[0]
 
 
-def walk_up(pairs, name):
-    """The name and all above it, by looking each parent up."""
-    above = dict(pairs)
-    path = [name]
-    while path[-1] in above:
-        path.append(above[path[-1]])
-    return path
-
-
-def slow_subsumer(pairs, a, b):
-    return next(name for name in walk_up(pairs, a) if name in walk_up(pairs, b))
-
-
 def slow_distance(pairs, kind, counts, a, b):
     """The formulas, each level found by walking."""
     names = {name for pair in pairs for name in pair} | {a, b}
-    common = slow_subsumer(pairs, a, b)
+    common = subsumer(pairs, a, b)
     if kind == "information-content":
-        at_or_below = {top: [name for name in names if top in walk_up(pairs, name)] for top in (a, b, common)}
+        at_or_below = {top: [name for name in names if top in above(pairs, name)] for top in (a, b, common)}
         total = sum(counts[name] + 1 for name in names)
         content = {top: -math.log(sum(counts[n] + 1 for n in under) / total) for top, under in at_or_below.items()}
         both = content[a] + content[b]
         return 0.0 if both == 0 else 1 - 2 * content[common] / both
-    depth = {name: len(walk_up(pairs, name)) for name in names}
+    depth = {name: len(above(pairs, name)) for name in names}
     if kind == "path":
-        edges = walk_up(pairs, a).index(common) + walk_up(pairs, b).index(common)
+        edges = above(pairs, a).index(common) + above(pairs, b).index(common)
         return edges / max(2 * (max(depth.values()) - 1), 1)
     return 1 - 2 * depth[common] / (depth[a] + depth[b])
 
@@ -61,11 +49,11 @@ def test_a_grown_hierarchy_has_the_parents_that_were_given(tree):
     assert grown.names[grown.root] == root
     assert {(grown.names[i], grown.names[p]) for i, p in enumerate(grown.parent) if p >= 0} == set(pairs)
     for code, name in enumerate(grown.names):
-        above = walk_up(pairs, name)
-        assert grown.depth[code] == len(above)
-        assert [grown.names[a] for a in grown.ancestors(code)] == above[1:]
+        path = above(pairs, name)
+        assert grown.depth[code] == len(path)
+        assert [grown.names[a] for a in grown.ancestors(code)] == path[1:]
         assert {grown.names[c] for c in grown.children(code)} == {child for child, parent in pairs if parent == name}
-        assert {grown.names[c] for c in grown.below(code)} == {n for n in grown.names if name in walk_up(pairs, n)}
+        assert {grown.names[c] for c in grown.below(code)} == {n for n in grown.names if name in above(pairs, n)}
         assert grown.leaves[code] == (len(grown.children(code)) == 0)
         assert grown.code_of(name) == code
 
@@ -77,7 +65,7 @@ def test_least_common_subsumers_are_those_found_by_walking(tree, data):
     a, b = np.meshgrid(np.arange(len(grown)), np.arange(len(grown)))
     found = grown.least_common_subsumer(a, b)
     for i, j, common in zip(a.ravel(), b.ravel(), found.ravel(), strict=True):
-        assert grown.names[common] == slow_subsumer(pairs, grown.names[i], grown.names[j])
+        assert grown.names[common] == subsumer(pairs, grown.names[i], grown.names[j])
     members = data.draw(st.lists(st.integers(0, len(grown) - 1), min_size=1))
     common = members[0]
     for other in members[1:]:
@@ -119,7 +107,7 @@ def test_a_pruned_hierarchy_keeps_the_distances_and_holds_every_best_centre(tree
     values = np.array(data.draw(st.lists(st.integers(0, len(grown) - 1), min_size=1)))
     pruned = grown.pruned(values)
     kept = grown.codes_of(pruned.names)
-    assert set(pruned.names) == {n for v in values for n in walk_up(pairs, grown.names[v])}
+    assert set(pruned.names) == {n for v in values for n in above(pairs, grown.names[v])}
     whole = distance_matrix(grown)
     np.testing.assert_array_equal(distance_matrix(pruned), whole[np.ix_(kept, kept)])
     sums = whole[:, values].sum(axis=1)

@@ -4,12 +4,11 @@ import doctest
 import importlib
 import json
 import pkgutil
-import subprocess
-import sys
 
 import pytest
 
 import shoal
+from command_line import in_new_python
 from shoal.cli.commands import COMMANDS
 
 HEAVY = [
@@ -17,12 +16,6 @@ HEAVY = [
     *("rich", "typer", "altair", "jinja2", "vl_convert", "matplotlib", "flask", "fastapi"),
 ]
 MODULES = ["shoal", *(module.name for module in pkgutil.walk_packages(shoal.__path__, "shoal."))]
-
-
-def in_new_python(code):
-    """Run code in a new interpreter and return what it prints."""
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return run.stdout.strip()
 
 
 def loaded_by(code):

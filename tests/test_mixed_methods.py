@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import slow_mixed
+from all_partitions import same_groups
 from shoal.columns.categories import Factor, nominal, ordinal, semantic
 from shoal.columns.hierarchy import grow
 from shoal.columns.mixed import mix
@@ -116,7 +117,7 @@ def test_a_method_gives_the_groups_of_its_slow_version(name, kind):
             slow, records = draw(kind, n, seed)
             groups = run(name, records, k)
             assert np.bincount(groups).min() >= k
-            assert slow_mixed.same_groups(groups, SLOW[name](slow, k)), (seed, n, k)
+            assert same_groups(groups, SLOW[name](slow, k)), (seed, n, k)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +127,7 @@ def test_mondrian_that_gives_up(name, where):
     for seed in range(4):
         slow, records = draw("mixed", 60, seed)
         groups = run(name, records, 4, persist=False)
-        assert slow_mixed.same_groups(groups, slow_mixed.mondrian(slow, 4, where, persist=False)), seed
+        assert same_groups(groups, slow_mixed.mondrian(slow, 4, where, persist=False)), seed
         assert groups.max() <= run(name, records, 4).max() + 3
 
 
@@ -135,7 +136,7 @@ def test_the_control_has_categories_in_the_order_that_the_seed_draws():
     places = np.random.default_rng(5).permutation(records.width[0])
     names = slow.candidates(0)
     expected = slow_mixed.mondrian(slow, 3, "centroid", place=lambda j, v: places[names.index(v)])
-    assert slow_mixed.same_groups(run("mondrian-strict", records, 3, seed=5), expected)
+    assert same_groups(run("mondrian-strict", records, 3, seed=5), expected)
 
 
 @pytest.mark.parametrize("split", [False, True])

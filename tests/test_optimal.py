@@ -8,10 +8,11 @@ import json
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 import shoal
-from shoal.cli import app
+from all_partitions import least_squares, partitions
+from command_line import manifest_of, run
+from reference import sse
 from shoal.columns.scaling import Records
 from shoal.kernels.draws import open_stream
 from shoal.kernels.representatives import group_rows
@@ -39,45 +40,26 @@ def whole(values, k, objective=None):
     return Problem(values, None, np.zeros(len(values), dtype=np.int64), objective, k)
 
 
-def sum_of_squares(values, groups):
-    return sum(((values[groups == g] - values[groups == g].mean(axis=0)) ** 2).sum() for g in np.unique(groups))
-
-
-def partitions(rows, k):
-    """All partitions of a list of rows into groups of at least k."""
-    if not rows:
-        yield []
-        return
-    first, rest = rows[0], rows[1:]
-    for mask in range(2 ** len(rest)):
-        group = [first, *[row for t, row in enumerate(rest) if mask >> t & 1]]
-        if len(group) >= k:
-            left = [row for t, row in enumerate(rest) if not mask >> t & 1]
-            for others in partitions(left, k):
-                yield [group, *others]
-
-
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(("n", "k"), [(9, 2), (10, 3), (9, 4)])
 def test_finds_the_optimum_where_all_partitions_can_be_counted(n, k, seed):
     values = np.random.default_rng(seed).normal(size=(n, 2))
     if seed == 3:
         values = np.round(values)
-    least = min(
-        sum(((values[g] - values[g].mean(axis=0)) ** 2).sum() for g in parts) for parts in partitions(list(range(n)), k)
-    )
+    least = least_squares(values, k)
     found = solve(whole(values, k), Budget())
+    least = least_squares(values, k)
+    found = solve(whole(values, k), 0, Budget(), 1)
     assert found.cost == pytest.approx(least, abs=1e-12)
-    assert sum_of_squares(values, found.groups) == pytest.approx(least, abs=1e-12)
+    assert sse(values, found.groups) == pytest.approx(least, abs=1e-12)
 
 
 def test_one_column_is_cut_optimally():
     values = np.random.default_rng(1).lognormal(size=(10, 1))
     found = solve(whole(values, 3), Budget())
-    least = min(
-        sum(((values[g] - values[g].mean(axis=0)) ** 2).sum() for g in parts)
-        for parts in partitions(list(range(10)), 3)
-    )
+    least = least_squares(values, 3)
+    found = solve(whole(values, 3), 0, Budget(), 1)
+    least = least_squares(values, 3)
     assert found.exact
     assert found.cost == pytest.approx(least)
 
@@ -87,7 +69,9 @@ def test_loses_far_less_than_mdav_on_the_reference_sets(reference_data, name, k,
     frame = pl.read_csv(reference_data / "casc" / f"{name}.csv").select(pl.selectors.numeric())
     values = np.ascontiguousarray((frame.to_numpy() - frame.to_numpy().mean(axis=0)) / frame.to_numpy().std(axis=0))
     found = solve(whole(values, k), Budget(steps=1500 * len(values)), threads=2)
-    assert 100.0 * sum_of_squares(values, found.groups) / values.size <= at_most
+    assert 100.0 * sse(values, found.groups) / values.size <= at_most
+    found = search(whole(values, k), 0, 1500 * len(values), None, 2)
+    assert 100.0 * sse(values, found.groups) / values.size <= at_most
     sizes = np.bincount(found.groups)
     assert k <= sizes.min() <= sizes.max() < 2 * k
 
@@ -98,12 +82,12 @@ def test_annealing_keeps_sizes_and_every_record(plain):
     problem = whole(values, 4)
     groups = mdav_single(Records(values), 4, new_watch())
     objective = None if plain else Released(np.ones((200, 3), bool), np.ones(200), np.zeros(3, np.int64), np.zeros(3))
-    before = sum_of_squares(values, groups)
+    before = sse(values, groups)
     anneal(values, objective, groups, *neighbours_of(problem), 4, 100_000, 10.0, 0.001, open_stream(1), new_watch())
     sizes = np.bincount(groups)
     assert sizes.sum() == 200
     assert set(sizes[sizes > 0]) <= {4, 5, 6, 7}
-    assert sum_of_squares(values, groups) < 0.95 * before
+    assert sse(values, groups) < 0.95 * before
 
 
 def test_the_cost_by_formula_is_that_of_the_released_means():
@@ -147,9 +131,9 @@ def test_better_parts_takes_each_part_from_where_it_costs_less():
     chosen = better_parts(values, None, first, second, 3)
     for b in range(10):
         rows = block == b
-        both = [sum_of_squares(values[rows], labels[rows]) for labels in (first, second)]
-        assert sum_of_squares(values[rows], chosen[rows]) <= min(both) + 1e-9
-    assert sum_of_squares(values, chosen) < min(sum_of_squares(values, first), sum_of_squares(values, second))
+        both = [sse(values[rows], labels[rows]) for labels in (first, second)]
+        assert sse(values[rows], chosen[rows]) <= min(both) + 1e-9
+    assert sse(values, chosen) < min(sse(values, first), sse(values, second))
 
 
 def test_combining_all_groups_of_a_tiny_table_gives_its_optimum():
@@ -161,11 +145,11 @@ def test_combining_all_groups_of_a_tiny_table_gives_its_optimum():
         for g, rows in enumerate(parts):
             labels[rows] = g
         everything.append(labels)
-        least = min(least, sum_of_squares(values, labels))
+        least = min(least, sse(values, labels))
     seen = add_partitions(no_groups(), values, None, everything, 2)
     assert len(seen) == len({frozenset(np.flatnonzero(p == g)) for p in everything for g in np.unique(p)})
     drawn = draw(seen, 9, np.random.default_rng(0))
-    assert sum_of_squares(values, drawn.groups) == pytest.approx(least)
+    assert sse(values, drawn.groups) == pytest.approx(least)
 
 
 def test_what_fits_in_no_group_joins_the_nearest_with_room():
@@ -200,9 +184,11 @@ def test_large_tables_are_searched_by_regions_within_their_blocks():
     blocks = (values[:, 0] > 0).astype(np.int64)
     problem = Problem(values, None, blocks, None, 3)
     found = solve(problem, Budget(steps=60 * 8000), threads=2)
-    mdav = [
-        sum_of_squares(v, mdav_single(Records(v), 3, new_watch())) for v in (values[blocks == 0], values[blocks == 1])
-    ]
+    mdav = [sse(v, mdav_single(Records(v), 3, new_watch())) for v in (values[blocks == 0], values[blocks == 1])]
+    cells = (values[:, 0] > 0).astype(np.int64)
+    problem = Problem(values, None, cells, None, 3)
+    found = search(problem, 0, 60 * 8000, None, 2)
+    mdav = [sse(v, mdav_single(Records(v), 3, new_watch())) for v in (values[cells == 0], values[cells == 1])]
     assert problem.cost(found.groups) < 0.97 * sum(mdav)
     order, starts = group_rows(found.groups)
     assert all(len(set(blocks[order[a:b]])) == 1 for a, b in itertools.pairwise(starts))
@@ -214,7 +200,7 @@ def test_more_steps_never_lose_more_than_the_start():
     costs = [solve(whole(values, 3), Budget(steps=steps * 200)).cost for steps in (0, 10, 100, 2000)]
     assert costs[0] >= costs[1]
     assert costs[3] < costs[0]
-    assert costs[0] <= sum_of_squares(values, mdav_single(Records(values), 3, new_watch())) + 1e-9
+    assert costs[0] <= sse(values, mdav_single(Records(values), 3, new_watch())) + 1e-9
 
 
 def test_takes_steps_that_suit_the_size():
@@ -249,15 +235,14 @@ def test_refining_what_is_optimal_is_an_error():
 def test_time_and_steps_on_the_command_line(tmp_path):
     source = tmp_path / "in.csv"
     pl.DataFrame(np.random.default_rng(0).normal(size=(80, 3)), schema=["a", "b", "c"]).write_csv(source)
-    run = CliRunner().invoke
-    asked = ["protect", str(source), "-k", "3", "--all-numeric", "--json", "-m", "optimal", "-o"]
-    timed = run(app, [*asked, str(tmp_path / "timed.csv"), "--time", "0.5s"])
+    asked = ["protect", source, "-k", "3", "--all-numeric", "--json", "-m", "optimal", "-o"]
+    timed = run(*asked, tmp_path / "timed.csv", "--time", "0.5s")
     assert timed.exit_code == 0, timed.stderr
     steps = json.loads(timed.stdout)["steps"][0]
-    manifest = json.loads((tmp_path / "timed.csv.manifest.json").read_text())
+    manifest = manifest_of(tmp_path / "timed.csv")
     assert manifest["plan_again"]["options"] == {"steps": steps}
-    again = run(app, [*asked, str(tmp_path / "again.csv"), "--steps", str(steps)])
+    again = run(*asked, tmp_path / "again.csv", "--steps", steps)
     assert again.exit_code == 0, again.stderr
     assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "timed.csv").read_bytes()
-    assert "write it as 10s" in run(app, [*asked, str(tmp_path / "x.csv"), "--time", "soon"]).stderr
+    assert "write it as 10s" in run(*asked, tmp_path / "x.csv", "--time", "soon").stderr
     assert not (tmp_path / "x.csv").exists()

@@ -15,11 +15,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 import shoal
 import shoal.report
-from shoal.cli import app
+from command_line import run
 from shoal.report.editions import find_edition
 
 QUASI = ["age", "height", "hours", "income"]
@@ -65,10 +64,6 @@ class Outline(HTMLParser):
 def without_vega(text):
     """Return a page without the script of the library, which is the same in all."""
     return re.sub(r"<script>.*?</script>", "", text, flags=re.DOTALL)
-
-
-def run(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +174,9 @@ def test_the_verdict_of_a_release_that_keeps_its_promise(release, pages):
 
 
 def test_the_verdict_of_two_sets_says_that_k_does_not_hold_for_both(tmp_path):
-    release = shoal.protect(shoal.example(200), 5, [["age", "hours"], ["height", "income"]], identifiers="name")
+    release = shoal.protect(
+        shoal.example(200), 5, [["age", "hours"], ["height", "income"]], identifiers="name", method="mdav"
+    )
     words = Outline(shoal.report_page(release)).words
     assert "Reached, with reservations" in words
     assert "k holds for each set of quasi-identifiers, not for all of them together." in words
@@ -196,7 +193,7 @@ def test_the_verdict_of_a_table_that_was_not_protected(tmp_path):
 
 def test_groups_of_one_value_are_told_inside_only(tmp_path):
     survey = shoal.example(100).with_columns(answer=pl.lit("yes"))
-    release = shoal.protect(survey, 5, QUASI, identifiers="name", confidential="answer")
+    release = shoal.protect(survey, 5, QUASI, identifiers="name", confidential="answer", method="mdav")
     told = "There are groups in which all records have the same answer"
     assert told in Outline(shoal.report_page(release)).words
     assert told not in Outline(shoal.report_page(release, "external")).words
@@ -257,7 +254,9 @@ def secret():
             "debt": draw.integers(10_000_000, 99_000_000, rows),
         }
     )
-    return shoal.protect(table, 4, ["pay", "year", "born"], confidential=["illness", "debt"], seed=918273)
+    return shoal.protect(
+        table, 4, ["pay", "year", "born"], confidential=["illness", "debt"], seed=918273, method="mdav"
+    )
 
 
 def test_no_value_of_the_original_is_in_the_external_edition(secret):
@@ -325,7 +324,7 @@ def test_few_missing_values_are_not_told_outside(tmp_path, missing):
 
 def test_correlations_of_few_records_are_not_told_outside(tmp_path):
     for rows, told in ((40, False), (400, True)):
-        release = shoal.protect(shoal.example(rows), 4, ["age", "hours"], identifiers="name")
+        release = shoal.protect(shoal.example(rows), 4, ["age", "hours"], identifiers="name", method="mdav")
         assert (
             "Matrix of the correlations of 2 columns in the original" in shoal.report_page(release, "external")
         ) is told
@@ -480,7 +479,15 @@ def test_release_and_report_appear_together_or_not_at_all(written, tmp_path, mon
     monkeypatch.setattr("shoal.report.page_of", fails)
     before = sorted(tmp_path.iterdir())
     with pytest.raises(shoal.FileError, match="nothing was written"):
-        shoal.protect(written[0], 5, "age", identifiers="name", output=tmp_path / "new.csv", report=tmp_path / "r.html")
+        shoal.protect(
+            written[0],
+            5,
+            "age",
+            identifiers="name",
+            method="mdav",
+            output=tmp_path / "new.csv",
+            report=tmp_path / "r.html",
+        )
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -492,7 +499,7 @@ def test_a_table_in_memory_has_a_report_too(release, tmp_path):
 
 
 def test_protect_writes_a_report_of_a_table_in_memory(tmp_path):
-    shoal.protect(shoal.example(60), 5, "age", identifiers="name", report=tmp_path / "r.html")
+    shoal.protect(shoal.example(60), 5, "age", identifiers="name", report=tmp_path / "r.html", method="mdav")
     assert "Disclosure control report" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
@@ -501,7 +508,7 @@ def test_protect_writes_a_report_of_a_table_in_memory(tmp_path):
 
 def test_a_notebook_shows_a_summary_without_scripts():
     names = {name: np.arange(20.0) * (place + 1) for place, name in enumerate(NASTY)}
-    release = shoal.protect(pl.DataFrame(names), 4, NASTY)
+    release = shoal.protect(pl.DataFrame(names), 4, NASTY, method="mdav")
     fragment = release._repr_html_()
     outline = Outline(fragment)
     assert {tag for tag, _ in outline.tags} <= {
@@ -518,7 +525,7 @@ def test_a_notebook_shows_a_summary_without_scripts():
         "p",
     }
     assert all(name in outline.words for name in NASTY)
-    assert "optimal, k = 4" in outline.words
+    assert "mdav, k = 4" in outline.words
     assert not any(name.startswith("on") for _, attributes in outline.tags for name in attributes)
 
 

@@ -77,7 +77,7 @@ def odd(rows=300):
 def paths(tmp_path_factory):
     """The reports that are opened, by name."""
     folder = tmp_path_factory.mktemp("reports")
-    release = shoal.protect(secrets(), 5, ["pay", "age", "born"], confidential=["diagnosis", "debt"])
+    release = shoal.protect(secrets(), 5, ["pay", "age", "born"], confidential=["diagnosis", "debt"], method="mdav")
     wide = pl.DataFrame({f"column {j}": np.random.default_rng(j).normal(size=100) for j in range(60)})
     return {
         "internal": release.report(folder / "internal.html"),

@@ -23,10 +23,7 @@ from shoal.measures.pairs import NumericPair
 from shoal.measures.probabilistic_linkage import estimate_m, pattern_weights
 from shoal.measures.risk import benedetti_franconi, individual_risk
 from shoal.measures.sample_uniques import special_uniques
-
-
-def frame(values, names="abcdefghij"):
-    return pl.DataFrame({names[j]: pl.Series(values[:, j]).fill_nan(None) for j in range(values.shape[1])})
+from small_tables import lettered
 
 
 def mixed(n, seed, holes=0.0):
@@ -44,7 +41,7 @@ def mixed(n, seed, holes=0.0):
 
 
 def table_of(x, a):
-    numbers = frame(x)
+    numbers = lettered(x)
     texts = [pl.Series(f"c{j}", [None if v is None else f"v{v}" for v in a[:, j]], dtype=pl.String) for j in range(2)]
     return numbers.with_columns(texts)
 
@@ -55,8 +52,8 @@ def table_of(x, a):
 @pytest.mark.parametrize("k", [2, 5])
 def test_linkage_of_a_microaggregated_table_is_that_of_all_pairs(k):
     original = np.random.default_rng(1).normal(size=(250, 3))
-    released = shoal.protect(frame(original), k, ["a", "b", "c"]).data.to_numpy()
-    found = shoal.measure(frame(original), frame(released))
+    released = shoal.protect(lettered(original), k, ["a", "b", "c"], method="mdav").data.to_numpy()
+    found = shoal.measure(lettered(original), lettered(released))
     assert found.dbrl == pytest.approx(slow.dbrl(*slow.z_scores(original, released)))
     assert 0.0 < found.dbrl <= 100 / k
     assert found.linkage["dbrl"] == {"records": 250, "error": 0.0}
@@ -69,7 +66,7 @@ def test_linkage_through_many_leaves_is_that_of_scipys_tree():
     x, y = slow.z_scores(original, released)
     _, nearest = cKDTree(y).query(x)
     expected = 100 * np.mean(nearest == np.arange(len(x)))
-    assert shoal.measure(frame(original), frame(released)).dbrl == pytest.approx(expected)
+    assert shoal.measure(lettered(original), lettered(released)).dbrl == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("holes", [0.0, 0.15])
@@ -91,10 +88,10 @@ def without_cells(table, share, seed):
 @pytest.mark.parametrize("share", [0.02, 0.2])
 def test_rows_with_missing_cells_do_not_take_the_links_of_the_others(share):
     original = np.random.default_rng(1).normal(size=(2000, 4))
-    released = shoal.protect(frame(original), 3, list("abcd"), method="mdav").data.to_numpy()
-    whole = shoal.measure(frame(original), frame(released)).dbrl
+    released = shoal.protect(lettered(original), 3, list("abcd"), method="mdav").data.to_numpy()
+    whole = shoal.measure(lettered(original), lettered(released)).dbrl
     gaps = without_cells(released, share, 2)
-    found = shoal.measure(frame(original), frame(gaps)).dbrl
+    found = shoal.measure(lettered(original), lettered(gaps)).dbrl
     # those who lost their cells are harder to find, nobody else is
     assert found >= whole * (1 - share) * 0.97
     assert found <= whole
@@ -106,7 +103,7 @@ def test_linkage_with_missing_cells_through_the_index_is_that_of_all_pairs():
     released = original + rng.normal(scale=0.3, size=original.shape)
     original[rng.random(original.shape) < 0.1] = np.nan
     released[rng.random(released.shape) < 0.1] = np.nan
-    found = shoal.measure(frame(original), frame(released))
+    found = shoal.measure(lettered(original), lettered(released))
     assert found.dbrl == pytest.approx(slow.dbrl(*slow.z_scores(original, released)))
 
 
@@ -136,15 +133,15 @@ def test_ties_share_the_link(rows):
     original, released = values[:, :2], values[:, 2:]
     if (original.std(axis=0) == 0.0).any():
         original = original + np.arange(len(rows))[:, None]
-    found = shoal.measure(frame(original), frame(released))
+    found = shoal.measure(lettered(original), lettered(released))
     assert found.dbrl == pytest.approx(slow.dbrl(*slow.z_scores(original, released)))
 
 
 def test_a_table_of_distinct_records_is_linked_to_itself_and_copies_share():
     x = np.arange(40.0)[:, None]
-    assert shoal.measure(frame(x), frame(x)).dbrl == 100.0
+    assert shoal.measure(lettered(x), lettered(x)).dbrl == 100.0
     twice = np.repeat(x, 2, axis=0)
-    assert shoal.measure(frame(twice), frame(twice)).dbrl == 50.0
+    assert shoal.measure(lettered(twice), lettered(twice)).dbrl == 50.0
 
 
 @pytest.mark.parametrize("kind", ["index", "looking"])
@@ -152,7 +149,7 @@ def test_a_sample_comes_with_its_standard_error(kind, monkeypatch):
     rng = np.random.default_rng(6)
     x = rng.normal(size=(3000, 2))
     y = x + rng.normal(scale=0.1, size=x.shape)
-    before, after = frame(x), frame(y)
+    before, after = lettered(x), lettered(y)
     if kind == "looking":  # a missing number keeps the index out
         before, after = (t.vstack(t[:1].with_columns(a=pl.lit(None, pl.Float64))) for t in (before, after))
     exact = shoal.measure(before, after).dbrl
@@ -251,13 +248,13 @@ def test_records_are_inside_where_all_their_cells_are_and_suppressed_cells_are_n
     x = np.column_stack((np.arange(100.0), np.arange(100.0)))
     y = x.copy()
     y[:50, 1] = 1000.0
-    found = shoal.measure(frame(x), frame(y))
+    found = shoal.measure(lettered(x), lettered(y))
     assert (found.interval_disclosure, found.interval_records) == (75.0, 50.0)
     y[:50, 1] = np.nan
-    found = shoal.measure(frame(x), frame(y))
+    found = shoal.measure(lettered(x), lettered(y))
     assert (found.interval_disclosure, found.interval_records) == (75.0, 50.0)
     x[:50, 1] = np.nan
-    found = shoal.measure(frame(x), frame(y))
+    found = shoal.measure(lettered(x), lettered(y))
     assert (found.interval_disclosure, found.interval_records) == (100.0, 100.0)
 
 

@@ -14,10 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
-from typer.testing import CliRunner
 
 import shoal
-from shoal.cli import app
+from command_line import run
 from shoal.rules.classify import Equation, classify
 from shoal.rules.deriving import derive
 from shoal.rules.grammar import parse_rule
@@ -378,7 +377,7 @@ def test_the_report_and_the_command_line_say_how_each_rule_was_kept(tmp_path):
     (tmp_path / "sums.rules").write_text("sums: T = A + B\n", encoding="utf-8")
     command = [str(tmp_path / "in.csv"), "-o", str(tmp_path / "out.csv"), "-k", "3", "--all-numeric"]
     asked = ["protect", *command, "--method", "mdav", "--rules", str(tmp_path / "sums.rules"), "--json"]
-    result = CliRunner().invoke(app, asked)
+    result = run(*asked)
     (rule,) = json.loads(result.stdout)["rules"]
     assert rule["name"] == "sums"
     assert set(rule) >= {"name", "kind", "kept_by", "violations_before", "violations_after", "guaranteed", "cost"}

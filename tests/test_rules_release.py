@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
-from typer.testing import CliRunner
 
 import shoal
-from shoal.cli import app
+from command_line import manifest_of, run
 from shoal.errors import BrokenPromise, DataError, FileError, MissingExtra, PlanError, ShoalError
 from shoal.plan.plan import Reading
 from shoal.tables.files import read_file, rows
@@ -22,10 +21,6 @@ from shoal.tables.files.again import read_again
 from test_rules_notation import FIGURES, ISO, OLD
 
 pytest.importorskip("saxonche")
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 @pytest.fixture
@@ -84,7 +79,7 @@ def test_the_papers_rules_hold_in_the_file(tmp_path, census, ending):
     assert set(engine_counts(out, file, original).values()) == {0}
     shoal.protect(original, 5, method="mdav", all_numeric=True, output=loose)
     assert sum(engine_counts(loose, file, original).values()) > 200
-    manifest = json.loads((tmp_path / f"out.{ending}.manifest.json").read_text())
+    manifest = manifest_of(out)
     assert manifest["rules"]["name"] == "rules.sch"
     assert len(manifest["rules"]["sha256"]) == 64
 

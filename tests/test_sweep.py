@@ -12,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
+import shoal.cli
+from command_line import in_new_python, run
 from shoal.cli.commands import load_command
 from shoal.kernels.watch import STOP, new_watch
 from shoal.sweeps import Result, Sweep, running
@@ -21,8 +23,6 @@ from shoal.sweeps.results import PERCENTAGES
 from shoal.sweeps.risk_utility_map import style
 from shoal.sweeps.trade_off import knee, pareto_front
 from shoal.tables.table import open_table
-from test_cli import run
-from test_import import in_new_python
 
 COLUMNS = ["age", "height", "hours"]
 FILES = {"sweep.parquet", "sweep.csv", "sweep.json", "recommended.yaml"}

@@ -11,7 +11,9 @@ least common subsumer, MOSAICrOWN D5.5, 2021.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,22 +27,29 @@ from shoal.kernels.category_representatives import (
     category_representatives,
 )
 from shoal.kernels.representatives import Grouping
-from shoal.plan.roles import Kind
+from shoal.plan.roles import CATEGORIES, Kind
 
-_HOW = {
-    "centroid": CENTROID,
-    "least-squares": CENTROID,
-    "mode": MODE,
-    "weighted-plurality": MODE,
-    "median": MEDIAN,
-    "convex-median": CONVEX_MEDIAN,
-}
-CATEGORY_AGGREGATORS: dict[Kind, tuple[str, ...]] = {
-    Kind.NOMINAL: ("mode", "weighted-plurality"),
-    Kind.ORDINAL: ("median", "convex-median", "mode", "weighted-plurality"),
-    Kind.SEMANTIC: ("centroid", "least-squares", "mode", "weighted-plurality", "least-common-subsumer"),
-}
 _PIECE = 1 << 22  # cells of a table of groups by combinations that are filled at a time
+
+
+@dataclass(frozen=True)
+class CategoryAggregator:
+    """How the categories of a group become one.
+
+    Attributes
+    ----------
+    kinds : tuple of Kind
+        Kinds of columns that it suits.
+    of_groups : callable
+        ``of_groups(column, grouping, weights)`` returns the code of each group, and how many observed values it stands
+        for.
+    needs_weights : bool
+        Whether it is an error without a column of weights.
+    """
+
+    kinds: tuple[Kind, ...]
+    of_groups: Callable[[Category, Grouping, Floats | None], tuple[Ints, Ints]]
+    needs_weights: bool = False
 
 
 def aggregate_category(
@@ -49,7 +58,7 @@ def aggregate_category(
     """Replace each category by the representative of its group.
 
     Parameters are those of :func:`shoal.aggregate.numbers.aggregate`; ``aggregator`` is one of
-    ``CATEGORY_AGGREGATORS`` for the kind of the column.
+    ``CATEGORY_AGGREGATORS`` that suits the kind of the column.
 
     Returns
     -------
@@ -66,26 +75,8 @@ def aggregate_category(
     >>> aggregate_category(sex, group_rows(np.array([0, 0, 0])), 3, "mode")[0]
     array([1, 1, 1])
     """
-    if aggregator == "least-common-subsumer":
-        chosen, counts = _subsumers(column, grouping)
-    else:
-        chosen, counts = category_representatives(
-            column.values,
-            column.observed,
-            np.ones(1) if weights is None else weights,
-            *grouping,
-            _centring(column, aggregator),
-            len(column.names),
-            _HOW[aggregator],
-        )
+    chosen, counts = CATEGORY_AGGREGATORS[aggregator].of_groups(column, grouping, weights)
     return _handed_out(column, grouping, chosen, counts >= k)
-
-
-def _centring(column: Category, aggregator: str) -> Floats:
-    """Return the distances whose sum a representative has the least of: as they are, or squared."""
-    if column.distances is None:
-        return np.zeros((1, 1))
-    return column.distances**2 if aggregator == "least-squares" else column.distances
 
 
 def _handed_out(column: Category, grouping: Grouping, chosen: Ints, enough: Flags) -> tuple[Ints, Flags]:
@@ -99,7 +90,7 @@ def _handed_out(column: Category, grouping: Grouping, chosen: Ints, enough: Flag
     return np.where(observed, values, 0), observed
 
 
-def _subsumers(column: Category, grouping: Grouping) -> tuple[Ints, Ints]:
+def _subsumers(column: Category, grouping: Grouping, _: Floats | None) -> tuple[Ints, Ints]:
     """Return the code of the least common subsumer of each group: in pre-order, that of its first and last node."""
     assert column.hierarchy is not None
     groups = len(grouping.starts) - 1
@@ -113,6 +104,35 @@ def _subsumers(column: Category, grouping: Grouping) -> tuple[Ints, Ints]:
     common = column.hierarchy.least_common_subsumer(np.where(empty, 0, low), np.where(empty, 0, high))
     by_node = np.argsort(column.nodes, kind="stable")
     return by_node[np.searchsorted(column.nodes[by_node], common)], np.bincount(seen, minlength=groups)
+
+
+def _by_kernel(how: int, kinds: tuple[Kind, ...], squared: bool = False, **more: Any) -> CategoryAggregator:
+    """Return an aggregator that the kernels know; ``squared`` is for the distances that a centroid has the least of."""
+
+    def of_groups(column: Category, grouping: Grouping, weights: Floats | None) -> tuple[Ints, Ints]:
+        distances = np.zeros((1, 1)) if column.distances is None else column.distances
+        return category_representatives(
+            column.values,
+            column.observed,
+            np.ones(1) if weights is None else weights,
+            *grouping,
+            distances**2 if squared else distances,
+            len(column.names),
+            how,
+        )
+
+    return CategoryAggregator(kinds, of_groups, **more)
+
+
+CATEGORY_AGGREGATORS: dict[str, CategoryAggregator] = {
+    "centroid": _by_kernel(CENTROID, (Kind.SEMANTIC,)),
+    "least-squares": _by_kernel(CENTROID, (Kind.SEMANTIC,), squared=True),
+    "median": _by_kernel(MEDIAN, (Kind.ORDINAL,)),
+    "convex-median": _by_kernel(CONVEX_MEDIAN, (Kind.ORDINAL,)),
+    "mode": _by_kernel(MODE, CATEGORIES),
+    "weighted-plurality": _by_kernel(MODE, CATEGORIES, needs_weights=True),
+    "least-common-subsumer": CategoryAggregator((Kind.SEMANTIC,), _subsumers),
+}
 
 
 def aggregate_combinations(

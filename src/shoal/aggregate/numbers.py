@@ -11,11 +11,15 @@ With sampling weights every aggregator uses them. Cost: O(n) for a mean, O(n log
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
 from shoal.columns.numbers import Column
 from shoal.errors import DataError, counted
-from shoal.kernels.arrays import Flags, Floats, Numbers
+from shoal.kernels.arrays import Flags, Floats, Ints, Numbers
 from shoal.kernels.representatives import (
     GEOMETRIC,
     MEAN,
@@ -27,26 +31,70 @@ from shoal.kernels.representatives import (
     representatives,
 )
 
-AGGREGATORS = {
-    "mean": MEAN,
-    "weighted-mean": MEAN,
-    "median": MEDIAN,
-    "geometric-mean": GEOMETRIC,
-    "trimmed-mean": TRIMMED,
-    "mode": MODE,
+
+@dataclass(frozen=True)
+class Aggregator:
+    """How the numbers of a group become one.
+
+    Attributes
+    ----------
+    of_groups : callable
+        ``of_groups(values, observed, weights, grouping, lift)`` returns the representative of each group, and how many
+        observed values it stands for. Values are those above the first of their group where they are whole numbers;
+        ``lift`` (groups,) is what to add to get the values themselves. Without sampling weights ``weights`` has one
+        entry.
+    searched : int
+        What a search for the least loss supposes to be released: a number of ``kernels/representatives.py``.
+    mistake : callable, optional
+        ``mistake(column)`` says why a column cannot be aggregated in this way; None if it can.
+    dates : bool
+        Whether it makes sense for dates.
+    needs_weights : bool
+        Whether it is an error without a column of weights.
+    """
+
+    of_groups: Callable[[Floats, Flags, Floats, Grouping, Floats], tuple[Floats, Ints]]
+    searched: int = MEAN
+    mistake: Callable[[Column], str | None] | None = None
+    dates: bool = True
+    needs_weights: bool = False
+
+
+def _by_kernel(how: int, **more: Any) -> Aggregator:
+    """Return an aggregator that the kernels know."""
+
+    def of_groups(
+        values: Floats, observed: Flags, weights: Floats, grouping: Grouping, lift: Floats
+    ) -> tuple[Floats, Ints]:
+        return representatives(values, observed, weights, *grouping, how, lift)
+
+    return Aggregator(of_groups, how, **more)
+
+
+def _not_positive(column: Column) -> str | None:
+    bad = int(((column.values[column.observed] + float(column.origin)) <= 0.0).sum())
+    if not bad:
+        return None
+    return (
+        f"column '{column.name}': a geometric mean needs values above 0, and {counted(bad, 'value')} "
+        f"{'is' if bad == 1 else 'are'} not; choose another aggregator"
+    )
+
+
+AGGREGATORS: dict[str, Aggregator] = {
+    "mean": _by_kernel(MEAN),
+    "weighted-mean": _by_kernel(MEAN, needs_weights=True),
+    "median": _by_kernel(MEDIAN),
+    "geometric-mean": _by_kernel(GEOMETRIC, mistake=_not_positive, dates=False),
+    "trimmed-mean": _by_kernel(TRIMMED),
+    "mode": _by_kernel(MODE),
 }
 
 
 def aggregator_mistake(column: Column, aggregator: str) -> str | None:
     """Say why a column cannot be aggregated in this way; None if it can."""
-    if aggregator == "geometric-mean":
-        bad = int(((column.values[column.observed] + float(column.origin)) <= 0.0).sum())
-        if bad:
-            return (
-                f"column '{column.name}': a geometric mean needs values above 0, and {counted(bad, 'value')} "
-                f"{'is' if bad == 1 else 'are'} not; choose another aggregator"
-            )
-    return None
+    mistake = AGGREGATORS[aggregator].mistake
+    return mistake(column) if mistake else None
 
 
 def aggregate(
@@ -84,7 +132,6 @@ def aggregate(
     mistake = aggregator_mistake(column, aggregator)
     if mistake:
         raise DataError(mistake)
-    how = AGGREGATORS[aggregator]
     sizes = np.diff(grouping.starts)
     bases = np.zeros_like(column.values, shape=len(sizes))
     if column.whole:
@@ -92,9 +139,12 @@ def aggregate(
     base_of = np.empty_like(column.values)
     base_of[grouping.order] = np.repeat(bases, sizes)
     w = np.ones(1) if weights is None else weights
-    lift = bases.astype(np.float64) + float(column.origin) if how == GEOMETRIC else np.zeros(1)
-    chosen, counts = representatives(
-        (column.values - base_of).astype(np.float64), column.observed, w, grouping.order, grouping.starts, how, lift
+    chosen, counts = AGGREGATORS[aggregator].of_groups(
+        (column.values - base_of).astype(np.float64),
+        column.observed,
+        w,
+        grouping,
+        bases.astype(np.float64) + float(column.origin),
     )
     observed = np.zeros(len(column.values), dtype=bool)
     observed[grouping.order] = np.repeat(counts >= k, sizes)

@@ -122,8 +122,9 @@ def _mean_distances(
     centres: Floats,
 ) -> Floats:
     """Mean distance (groups,) of so many (p,) of distinct records (p,) from each of the centres (groups, d)."""
-    off = np.zeros(len(centres))
+    off, total = np.zeros(len(centres)), amount.sum()
     for g in range(len(centres)):
         for p in range(len(record)):
             off[g] += amount[p] * distance(cells[record[p]], centres[g], kinds, tables, offset, width, weights)
-    return off / amount.sum()
+        off[g] /= total
+    return off

@@ -42,9 +42,9 @@ class QuasiIdentifiers:
         return [column.name for column in self.columns]
 
     @property
-    def complete(self) -> bool:
-        """Whether no value is missing."""
-        return all(bool(column.observed.all()) for column in self.columns)
+    def incomplete(self) -> int:
+        """How many columns have missing values."""
+        return sum(not column.observed.all() for column in self.columns)
 
     @property
     def mixed(self) -> bool:

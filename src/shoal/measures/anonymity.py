@@ -14,12 +14,16 @@ are left out of t-closeness. O(n log n) a column.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.diversity import count_values, ordered_distances
-from shoal.measures.keys import Keys
+from shoal.measures.keys import Keys, common_keys
+
+if TYPE_CHECKING:
+    from shoal.measures.comparison import Comparison
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,11 @@ def number_closeness(keys: Keys, values: Floats, seen: Flags) -> float:
     own = keys.of[seen]
     order = np.lexsort((codes, own))
     return float(ordered_distances(own[order], codes[order].astype(np.int64), below).max())
+
+
+def delta_presence(comparison: Comparison) -> list[float] | None:
+    """Return the two ends of delta-presence; None where there is no population."""
+    return list(presence(*common_keys(comparison.population))) if comparison.population else None
 
 
 def presence(population: Ints, released: Ints) -> tuple[float, float]:

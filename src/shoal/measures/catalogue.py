@@ -1,9 +1,19 @@
-"""The measures by name: what each says in one sentence, and how to read it."""
+"""The measures by name: what each says in one sentence, and how to read it.
+
+To add one: write a function of a comparison in a module here, add an entry with it, and a field to ``Measures``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+from shoal.measures.anonymity import delta_presence
+from shoal.measures.suppression import suppressed_cells
+
+if TYPE_CHECKING:
+    from shoal.measures.comparison import Comparison
 
 PERCENT = "%"
 
@@ -26,6 +36,9 @@ class Measure:
         Which way is better for the data owner.
     sentence : str
         What it says.
+    of : callable, optional
+        ``of(comparison)`` returns the figure, or None where it does not apply. Without it the figure comes from a pass
+        that several share, in ``evaluation.py``.
     """
 
     name: str
@@ -34,6 +47,7 @@ class Measure:
     unit: str
     better: Literal["lower", "higher"]
     sentence: str
+    of: Callable[[Comparison], Any] | None = None
 
 
 def _listed(*measures: Measure) -> dict[str, Measure]:
@@ -109,7 +123,7 @@ MEASURES: dict[str, Measure] = _listed(
     ),
     Measure(
         "suppressed_cells", "suppressed cells", "utility", "", "lower",
-        "Cells that are missing in the release and were not in the original.",
+        "Cells that are missing in the release and were not in the original.", suppressed_cells,
     ),
     Measure(
         "generalised_cells", "generalised categories", "utility", "", "lower",
@@ -208,6 +222,7 @@ MEASURES: dict[str, Measure] = _listed(
     Measure(
         "delta_presence", "delta-presence", "risk", "", "lower",
         "Smallest and largest chance that somebody of the population is in the release, by the quasi-identifiers.",
+        delta_presence,
     ),
     Measure(
         "score", "SCORE", "both", PERCENT, "lower",

@@ -14,7 +14,8 @@ import numpy as np
 
 from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.measures import score
-from shoal.measures.anonymity import category_closeness, diversity, number_closeness, presence
+from shoal.measures.anonymity import category_closeness, diversity, number_closeness
+from shoal.measures.catalogue import MEASURES
 from shoal.measures.category_fates import fates
 from shoal.measures.combinations import count_combinations
 from shoal.measures.comparison import Comparison
@@ -27,7 +28,7 @@ from shoal.measures.distributions import (
 from shoal.measures.figures import Figures
 from shoal.measures.il1s import il1s
 from shoal.measures.interval_disclosure import Intervals, disclosed, intervals
-from shoal.measures.keys import Keys, column_codes, common_keys, key_columns, number_keys
+from shoal.measures.keys import Keys, column_codes, key_columns, number_keys
 from shoal.measures.linkage import Linked
 from shoal.measures.loss import Losses, measure_losses
 from shoal.measures.moments import Moments, joint_moments
@@ -255,7 +256,6 @@ def _confidential_figures(keys: Keys, comparison: Comparison) -> Figures:
         "l_diversity": min((own["distinct_l"] for own in found.values()), default=None),
         "alpha": max((own["alpha"] for own in found.values()), default=None),
         "t_closeness": max((own["t_closeness"] for own in found.values()), default=None),
-        "delta_presence": list(presence(*common_keys(comparison.population))) if comparison.population else None,
         "by_confidential": found,
     }
 
@@ -297,7 +297,7 @@ def measure_tasks(comparison: Comparison) -> dict[str, Callable[[], Any]]:
     tasks |= {f"number {j}": partial(measure_column, pair) for j, pair in enumerate(numbers)}
     if categories:
         tasks["categories"] = partial(category_figures, categories)
-    return tasks
+    return tasks | {f"measure {one.name}": partial(one.of, comparison) for one in MEASURES.values() if one.of}
 
 
 def table_figures(comparison: Comparison, done: Figures, by_distance: Linked) -> Figures:
@@ -332,8 +332,8 @@ def table_figures(comparison: Comparison, done: Figures, by_distance: Linked) ->
             figures["score"] = score.score(figures["pil"], figures["dr"])
     return {
         **figures,
+        **{one.name: done[f"measure {one.name}"] for one in MEASURES.values() if one.of},
         "dbrl": by_distance.percent,
-        "suppressed_cells": sum(pair.suppressed for pair in comparison.pairs),
         "by_column": {pair.name: by_column[pair.name] for pair in comparison.pairs},
     }
 

@@ -36,6 +36,7 @@ import numpy as np
 
 from shoal.columns.hierarchy import NodeDistances
 from shoal.kernels.arrays import Floats, Ints
+from shoal.kernels.numbering import number_keys
 from shoal.measures.pairs import MISSING, CategoryPair, NumericPair, OrdinalPair, Pair, SemanticPair
 
 _PIECE = 256  # candidates for a centre whose distances from all values are held at a time
@@ -208,11 +209,12 @@ def _nearest_node(measured: NodeDistances, codes: Ints) -> int:
 
     Only values and their ancestors can be it, see :meth:`shoal.columns.hierarchy.Hierarchy.pruned`.
     """
-    values, counts = np.unique(codes, return_counts=True)
+    counts = np.bincount(codes)
+    values = np.flatnonzero(counts)
     candidates = measured.hierarchy.closure(values)
     sums = np.concatenate(
         [
-            measured.matrix(candidates[start : start + _PIECE], values) @ counts
+            measured.matrix(candidates[start : start + _PIECE], values) @ counts[values]
             for start in range(0, len(candidates), _PIECE)
         ]
     )
@@ -224,9 +226,8 @@ def _nearest_node(measured: NodeDistances, codes: Ints) -> int:
 def _between(pair: CategoryPair, a: Ints, b: Ints) -> Floats:
     """Return distances of categories, one by one; those of a hierarchy are looked up once for each different two."""
     if isinstance(pair, SemanticPair):
-        nodes = pair.categories
-        keys, of = np.unique(a * nodes + b, return_inverse=True)
-        return np.asarray(pair.measured.between(keys // nodes, keys % nodes)[of.reshape(-1)])
+        numbers, first, _ = number_keys(a * pair.categories + b)
+        return np.asarray(pair.measured.between(a[first], b[first])[numbers])
     if isinstance(pair, OrdinalPair):
         return np.asarray(np.abs(a - b) / max(pair.categories - 1.0, 1.0))
     return np.asarray(a != b, dtype=np.float64)

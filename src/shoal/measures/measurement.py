@@ -154,7 +154,7 @@ def measure(
 
 def _read_all(data: Sequence[Any], reading: Reading) -> tuple[list[Table], list[str]]:
     """Open tables or read them from files; how to read applies to those that are text."""
-    texts = [isinstance(one, str | Path) and file_format(Path(one)) == "text" for one in data]
+    texts = [isinstance(one, str | Path) and file_format(Path(one)).reading for one in data]
     if reading != Reading() and not any(texts):
         raise PlanError("reading: has no effect, since none of the tables is a text file")
     tables, notes = [], []

@@ -60,8 +60,8 @@ def _take_pairs(records: Records, k: int, rounds: int, watch: Ints) -> Ints:
     """Label the records of the groups of some rounds; the others are labelled -1."""
     n = len(records)
     labels = np.full(n, -1)
-    pool = open_pool(records.values, records.observed)
-    before, after = np.full((2, n), -1) if records.observed is not None else find_equal(records.values)[:1:-1]
+    pool = open_pool(records.values)
+    before, after = find_equal(records.values)[:1:-1]
     every = np.full(n, np.finfo(np.float64).max)
     apart = _Apart(open_tournament(n), every, every.copy(), after, np.full((n, 1), -1), *np.full((3, n), -1))
     _enter(np.flatnonzero(before < 0), apart)
@@ -74,12 +74,7 @@ def _take_pairs(records: Records, k: int, rounds: int, watch: Ints) -> Ints:
 
 
 def _outer_bounds(records: Records, left: Ints) -> Floats:
-    """Upper bounds, above any rounding, of the squared distance from each record to those that are not farther out.
-
-    With missing values there is no triangle inequality and nothing is known.
-    """
-    if records.observed is not None:
-        return np.full(len(left), np.finfo(np.float64).max)
+    """Upper bounds, above any rounding, of the squared distance from each record to those that are not farther out."""
     values = records.values[left]
     off = np.abs(values - np.median(values, axis=0))
     largest = off.max(axis=1)

@@ -57,7 +57,7 @@ def _density_first(records: Records, k: int, watch: Ints, sign: float) -> Ints:
     """Take the candidate with the largest ``sign`` times sum of squares, again and again."""
     n = len(records)
     labels, members, scores, reaches = np.full(n, -1), np.full((n, k), -1), np.empty(n), np.empty(n)
-    pool = open_pool(records.values, records.observed)
+    pool = open_pool(records.values)
 
     def find(pool: Pool, start: int, stop: int) -> None:
         _find_candidates(pool, start, stop, sign, watch, members, scores, reaches)
@@ -66,7 +66,7 @@ def _density_first(records: Records, k: int, watch: Ints, sign: float) -> Ints:
     candidates = _Candidates(
         open_tournament(n), members, scores, reaches, np.ones(n, np.bool_), np.full(n, -1), *np.full((2, n * k), -1)
     )
-    _take_candidates(pool, candidates, sign, records.observed is None, _lost(records.values), watch, labels)
+    _take_candidates(pool, candidates, sign, _lost(records.values), watch, labels)
     return join_nearest_group(records, labels)
 
 
@@ -123,10 +123,8 @@ def _find_candidates(
 
 
 @kernel
-def _take_candidates(
-    pool: Pool, candidates: _Candidates, sign: float, complete: bool, lost: float, watch: Ints, labels: Ints
-) -> None:
-    """Label the records of a pool, ``complete`` where no value is missing."""
+def _take_candidates(pool: Pool, candidates: _Candidates, sign: float, lost: float, watch: Ints, labels: Ints) -> None:
+    """Label the records of a pool."""
     tournament, members, scores, _, known, first, after, before = candidates
     n, k = members.shape
     if watch[STOP] != 0:
@@ -158,7 +156,7 @@ def _take_candidates(
             if sign < 0.0:
                 _bound_from_below(taken[t], candidates)
             else:
-                _bound_from_above(pool, taken[t], complete, lost, watch, labels, candidates)
+                _bound_from_above(pool, taken[t], lost, watch, labels, candidates)
         label += 1
         watch[DONE] = label * k
 
@@ -186,9 +184,7 @@ def _bound_from_below(taken: int, candidates: _Candidates) -> None:
 
 
 @kernel
-def _bound_from_above(
-    pool: Pool, taken: int, complete: bool, lost: float, watch: Ints, labels: Ints, candidates: _Candidates
-) -> None:
+def _bound_from_above(pool: Pool, taken: int, lost: float, watch: Ints, labels: Ints, candidates: _Candidates) -> None:
     """Let candidates that a record was a member of stand with the largest sum of squares that they can have now."""
     tournament, members, _, _, known, first, after, before = candidates
     k = members.shape[1]
@@ -196,14 +192,14 @@ def _bound_from_above(
     count = min(_CHOICE * k, pool.size[0])
     near, distances = np.empty(count, np.int64), np.empty(count)
     ties, at = k, 0
-    if several and complete:
+    if several:
         nearest(pool, taken, count, near, distances)
         while ties < count and distances[ties] == distances[0]:
             ties += 1
     while first[taken] >= 0 and watch[STOP] == 0:
         row = first[taken] // k
         unlink(row, members, first, after, before)
-        if not (several and complete):  # finding others in place of the one taken would not be cheaper
+        if not several:  # finding others in place of the one taken would not be cheaper
             _look_up(pool, row, 1.0, watch, candidates)
             continue
         # where many are as near, not everybody turns to the same ones, which will be taken next

@@ -42,3 +42,4 @@ class Kind(StrEnum):
 MEASURABLE = (Kind.NUMERIC, Kind.DATE)  # kinds that the numeric methods take
 ORDERED = (*MEASURABLE, Kind.ORDINAL)
 EVERY_KIND = (*ORDERED, Kind.NOMINAL, Kind.SEMANTIC)
+CATEGORIES = (Kind.ORDINAL, Kind.NOMINAL, Kind.SEMANTIC)

@@ -17,11 +17,11 @@ from shoal.plan.plan import EVERY_COLUMN, Plan, column_mistakes, mentions, role_
 from shoal.plan.roles import MEASURABLE, Kind, Role
 from shoal.plan.rules import rules_or_file
 from shoal.release.quasi_identifiers import (
-    EVERY_AGGREGATOR,
     aggregator_mistakes,
     aggregator_of,
     check_aggregator,
     column_of,
+    every_aggregator,
     kind_of,
     method_mistakes,
     unsupported,
@@ -110,7 +110,6 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
     weights = None
     for name in {name for name, role in named if role is Role.WEIGHT} & known:
         weights = _attempt(reasons, sampling_weights, table, name)
-    reasons += _needs_complete(plan, found) if plan else []
     if mistakes or plan is None or method is None:
         raise PlanError(list(dict.fromkeys(mistakes + reasons)))
     if reasons:
@@ -124,17 +123,6 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
     sets = _sets(plan, method, found)
     doubtful = [name for quasi in sets for name in quasi.names if all_numeric and why_identifier(table.profile(name))]
     return Declared(plan, method, options, sets, weights, rules, doubtful)
-
-
-def _needs_complete(plan: Plan, found: _Quasi) -> list[str]:
-    """Say what was asked for that cannot be done with missing values."""
-    holes = [name for name, column in found.columns.items() if not column.observed.all()]
-    asked = {"blocking.repair": plan.blocking is not None and plan.blocking.repair, "refine": plan.refine}
-    return [
-        f"{setting} needs complete columns, and values are missing in: {', '.join(holes)}"
-        for setting, given in asked.items()
-        if given and holes
-    ]
 
 
 def _without_effect(plan: Plan, method: Method, found: _Quasi) -> list[str]:
@@ -239,12 +227,12 @@ def _aggregator_mistakes(settings: Mapping[str, Any]) -> list[str]:
     if not isinstance(given, Mapping):
         return []
     names = {name for name, role in mentions(settings) if role is Role.QUASI_IDENTIFIER}
-    mistakes = []
+    mistakes, known = [], every_aggregator()
     for column, aggregator in given.items():
-        if isinstance(aggregator, str) and aggregator not in EVERY_AGGREGATOR:
-            hint = did_you_mean(aggregator, EVERY_AGGREGATOR)
-            mistakes.append(f"there is no aggregator '{aggregator}'{hint} (there are {', '.join(EVERY_AGGREGATOR)})")
-        elif aggregator in ("weighted-mean", "weighted-plurality") and not settings.get("weight"):
+        if isinstance(aggregator, str) and aggregator not in known:
+            hint = did_you_mean(aggregator, known)
+            mistakes.append(f"there is no aggregator '{aggregator}'{hint} (there are {', '.join(known)})")
+        elif isinstance(aggregator, str) and known[aggregator].needs_weights and not settings.get("weight"):
             mistakes.append(f"aggregator '{aggregator}' needs a column of weights; name it as weight")
         if column == EVERY_COLUMN and names and names <= set(given):
             mistakes.append("aggregators: '*' has no effect, since every quasi-identifier has its own")

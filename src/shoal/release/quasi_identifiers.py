@@ -6,18 +6,17 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shoal.aggregate.categories import CATEGORY_AGGREGATORS
-from shoal.aggregate.numbers import AGGREGATORS, aggregator_mistake
+from shoal.aggregate.categories import CATEGORY_AGGREGATORS, CategoryAggregator
+from shoal.aggregate.numbers import AGGREGATORS, Aggregator, aggregator_mistake
 from shoal.columns.categories import AnyColumn, Category, Factor, nominal, ordinal, semantic
 from shoal.columns.hierarchy import load_hierarchy
 from shoal.columns.numbers import Column
 from shoal.errors import DataError
 from shoal.partition.methods import METHODS, Method
 from shoal.plan.plan import EVERY_COLUMN, Plan, mentions
-from shoal.plan.roles import MEASURABLE, Kind, Role
+from shoal.plan.roles import CATEGORIES, MEASURABLE, Kind, Role
 from shoal.tables.table import Table, is_number
 
-EVERY_AGGREGATOR = tuple(dict.fromkeys([*AGGREGATORS, *(a for of in CATEGORY_AGGREGATORS.values() for a in of)]))
 _DATE = re.compile(r"\s*\d{1,4}([./-])\d{1,2}\1\d{1,4}\b")
 _NAMED = 3  # methods that a message names
 
@@ -113,14 +112,21 @@ def aggregator_of(plan: Plan, method: Method, kind: Kind, name: str) -> str:
 
 def suitable(kind: Kind) -> tuple[str, ...]:
     """Return the aggregators of a kind of column."""
-    return CATEGORY_AGGREGATORS.get(kind, tuple(AGGREGATORS))
+    if kind not in CATEGORIES:
+        return tuple(AGGREGATORS)
+    return tuple(name for name, aggregator in CATEGORY_AGGREGATORS.items() if kind in aggregator.kinds)
+
+
+def every_aggregator() -> dict[str, Aggregator | CategoryAggregator]:
+    """Return the aggregators of all kinds of columns by name."""
+    return {**AGGREGATORS, **CATEGORY_AGGREGATORS}
 
 
 def aggregator_mistakes(plan: Plan, kinds: Mapping[str, Kind]) -> list[str]:
     """Say which aggregators do not suit the kind of their column, or any column."""
     mistakes = []
     for name, aggregator in plan.aggregators.items():
-        if aggregator not in EVERY_AGGREGATOR:
+        if aggregator not in every_aggregator():
             continue
         if name == EVERY_COLUMN:
             if kinds and not any(aggregator in suitable(kind) for kind in kinds.values()):
@@ -144,10 +150,11 @@ def _those(kinds: Mapping[str, Kind]) -> str:
 
 def check_aggregator(table: Table, column: AnyColumn, aggregator: str) -> None:
     """Refuse an aggregator that the values of a column do not allow."""
-    if isinstance(column, Category):
+    if isinstance(column, Category) or aggregator not in AGGREGATORS:  # those of other kinds are mistakes of the plan
         return
-    if aggregator == "geometric-mean" and table.kind(column.name) is Kind.DATE:
-        raise DataError(f"column '{column.name}': dates have no geometric mean; choose another aggregator")
+    if not AGGREGATORS[aggregator].dates and table.kind(column.name) is Kind.DATE:
+        named = aggregator.replace("-", " ")
+        raise DataError(f"column '{column.name}': dates have no {named}; choose another aggregator")
     mistake = aggregator_mistake(column, aggregator)
     if mistake:
         raise DataError(mistake)

@@ -18,7 +18,7 @@ from shoal.kernels.arrays import Ints
 from shoal.plan.plan import Plan
 from shoal.release.notebook import release_fragment
 from shoal.release.summary import Summary
-from shoal.tables.files import Source, check_target, checksum, file_format, write_file, written_whole
+from shoal.tables.files import Source, check_target, check_writable, checksum, write_file, written_whole
 from shoal.tables.table import open_table
 
 if TYPE_CHECKING:
@@ -193,9 +193,7 @@ class Release:
 
 def check_output(path: Path, original: Path | None) -> None:
     """Refuse a path that a release cannot be written to, before any work is done."""
-    if path.suffix.lower() == ".sas7bdat":
-        raise FileError(f"'{path}': SAS data sets can be read but not written; write .xpt instead")
-    file_format(path)
+    check_writable(path)
     if original and path.exists() and original.exists() and path.samefile(original):
         raise FileError(f"'{path}' is the original; write the release to another file")
     for target in (path, manifest_path(path)):

@@ -14,7 +14,6 @@ from shoal.columns.categories import AnyColumn, Category
 from shoal.columns.mixed import distinct_records
 from shoal.errors import counted
 from shoal.kernels.arrays import Ints, Masked
-from shoal.kernels.indexing import worth_indexing
 from shoal.kernels.numbering import number_keys
 from shoal.measures.figures import NamedFigures
 from shoal.measures.loss import Losses, measure_losses
@@ -272,11 +271,6 @@ def _cost_notes(run: Run) -> list[str]:
     notes = []
     if run.declared.plan.blocking and all(codes.max() == run.strata.codes.max() for codes in run.blocks):
         notes.append("no part of the table is larger than a block, so blocking had no effect")
-    holes = [column.name for column, _ in run.released if not column.observed.all()]
-    if holes and worth_indexing(len(run.strata.codes)) and not run.declared.method.by_column:
-        notes.append(
-            f"values are missing in {', '.join(holes)}, so the neighbour index could not be used; blocking helps"
-        )
     return notes
 
 

@@ -48,4 +48,4 @@ def partition_block(task: BlockTask, watch: Ints) -> Ints:
     records = method.records(task.quasi, task.threads)
     drawn = {"seed": task.seed} if method.seeded else {}
     groups = method.function(records, task.k, watch, **task.options, **drawn)
-    return refine(records, groups, task.k, watch) if task.refined else groups
+    return refine(task.quasi.points(task.threads), groups, task.k, watch) if task.refined else groups

@@ -256,7 +256,8 @@ def _origin(plan: Plan, manifest: Mapping[str, Any], original: tuple[str, str], 
     name, sha256 = original
     command = ""
     if name:
-        output = released or f"release{'.csv' if name.endswith('.sas7bdat') else ''.join(Path(name).suffixes)}"
+        ending = "".join(Path(name).suffixes) if file_format(Path(name)).write else ".csv"
+        output = released or f"release{ending}"
         words = [shlex.quote(f"./{word}" if word.startswith("-") else word) for word in (name, output)]
         check = f"echo {shlex.quote(f'{sha256}  {name}')} | sha256sum --check"
         command = f"{check}\nshoal protect {words[0]} -o {words[1]} --plan plan.yaml"
@@ -268,7 +269,7 @@ def _read_both(
     original: Any, released: Any, reading: Reading, plan: Plan | None
 ) -> tuple[list[Source | None], tuple[Table, Table]]:
     """Read both tables; how the plan of the release had its original read is how text is read here too."""
-    texts = [isinstance(one, str | Path) and file_format(Path(one)) == "text" for one in (original, released)]
+    texts = [isinstance(one, str | Path) and file_format(Path(one)).reading for one in (original, released)]
     if reading != Reading() and not any(texts):
         raise PlanError("reading: has no effect, since none of the tables is a text file")
     if reading == Reading() and plan:

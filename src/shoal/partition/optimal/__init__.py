@@ -20,6 +20,7 @@ from shoal.aggregate.numbers import AGGREGATORS
 from shoal.columns.numbers import Column
 from shoal.columns.scaling import Records, Scale
 from shoal.kernels.arrays import Ints
+from shoal.kernels.representatives import MEAN
 from shoal.partition.optimal.numeric_search import NumericSearch
 from shoal.partition.optimal.objective import released_as
 from shoal.partition.optimal.problem import Problem
@@ -54,10 +55,11 @@ def search_numbers(task: SearchTask) -> NumericSearch:
     for column, scale, aggregator in zip(quasi.columns, quasi.scales, quasi.aggregators, strict=True):
         assert scale is not None
         assert isinstance(column, Column)
-        how.append(AGGREGATORS[aggregator] if scale.spread > 0.0 else 0)
+        how.append(AGGREGATORS[aggregator].searched if scale.spread > 0.0 else MEAN)
         lift.append(_lift(column, scale))
     objective = released_as(records.observed, records.values.shape, task.weights, how, lift)
-    return NumericSearch(Problem(records.values, records.observed, task.blocks, objective, task.k))
+    filled = None if records.observed is None else quasi.points().values
+    return NumericSearch(Problem(records.values, records.observed, task.blocks, objective, task.k, filled))
 
 
 def _lift(column: Column, scale: Scale) -> float:

@@ -72,7 +72,7 @@ def neighbours_of(part: Problem) -> Neighbours:
     """Return the rows nearest to each row, and the squared distance to the k-th of them."""
     neighbours = np.empty((len(part), min(_NEIGHBOURS, len(part) - 1)), dtype=np.int64)
     scales = np.empty(len(part))
-    _find_neighbours(open_pool(part.values, part.observed), neighbours, scales, min(part.k, neighbours.shape[1]))
+    _find_neighbours(open_pool(part.points), neighbours, scales, min(part.k, neighbours.shape[1]))
     return neighbours, scales
 
 

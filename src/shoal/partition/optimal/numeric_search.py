@@ -78,7 +78,7 @@ class NumericSearch:
             if settled:
                 labels.append(univariate(Records(part.values), part.k, new_watch()))
             else:
-                labels.append(start(part.values, part.observed, part.objective, part.k))
+                labels.append(start(part))
         groups = join_blocks(rows_of_blocks, labels)
         cost = problem.cost(groups)
         settled |= cost == 0.0

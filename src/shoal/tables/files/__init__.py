@@ -14,33 +14,28 @@ from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shoal.errors import FileError, PlanError
 from shoal.plan.plan import Reading
-from shoal.tables.files import rows, statistical, text
+from shoal.tables.files.formats import FORMATS, Format, check_writable, file_format
+from shoal.tables.files.rows import RowForm
 
 if TYPE_CHECKING:
     import polars as pl
 
-_FORMATS = {
-    ".csv": "text",
-    ".tsv": "text",
-    ".txt": "text",
-    ".dat": "text",
-    ".data": "text",
-    ".xml": "xml",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".ipc": "arrow",
-    ".feather": "arrow",
-    ".sav": "statistical",
-    ".zsav": "statistical",
-    ".dta": "statistical",
-    ".xpt": "statistical",
-    ".sas7bdat": "statistical",
-}
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Source",
+    "check_target",
+    "check_writable",
+    "checksum",
+    "file_format",
+    "read_file",
+    "write_file",
+    "written_whole",
+]
 
 
 @dataclass(frozen=True)
@@ -53,12 +48,8 @@ class Source:
         Where it is.
     frame : polars.DataFrame
         Its columns, typed.
-    text : TextForm or None
-        How a text file was written, and its cells as they were.
-    statistical : StatisticalForm or None
-        Labels and formats of an SPSS, Stata or SAS file, and its cells as they were.
-    rows : RowForm or None
-        How a row-wise XML file was written, and its values as they were.
+    form : TextForm, RowForm, StatisticalForm, the form of another format, or None
+        How the file was written, and its cells as they were.
     sha256 : str
         Checksum of the file as it was read.
     notes : tuple of str
@@ -67,21 +58,14 @@ class Source:
 
     path: Path
     frame: pl.DataFrame
-    text: text.TextForm | None = None
-    statistical: statistical.StatisticalForm | None = None
-    rows: rows.RowForm | None = None
+    form: Any = None
     sha256: str = ""
     notes: tuple[str, ...] = ()
 
-
-def file_format(path: Path) -> str:
-    """Return the format of a file by its name, or raise FileError."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    packed = len(suffixes) > 1 and suffixes[-1] == ".gz"
-    last = suffixes[-2] if packed else (suffixes[-1] if suffixes else "")
-    if last not in _FORMATS or (packed and _FORMATS[last] != "text"):
-        raise FileError(f"'{path}': the ending '{last}' is none of {', '.join(_FORMATS)} (text files also with .gz)")
-    return _FORMATS[last]
+    @property
+    def rows(self) -> RowForm | None:
+        """How a row-wise XML file was written; None for other files."""
+        return self.form if isinstance(self.form, RowForm) else None
 
 
 def check_target(path: Path) -> None:
@@ -100,22 +84,13 @@ def read_file(path: Path, reading: Reading) -> Source:
     """Read a table from a file."""
     import polars as pl
 
-    kind = file_format(path)
-    if kind != "text" and reading != Reading():
+    found = file_format(path)
+    if not found.reading and reading != Reading():
         raise PlanError(f"reading: has no effect on '{path.name}', which is not a text file")
     if not path.is_file():
         raise FileError(f"'{path}' is {'a folder' if path.is_dir() else 'not there'}; name a file that exists")
     try:
-        if kind == "text":
-            frame, form, notes = text.read_text(path, reading)
-            return Source(path, frame, text=form, sha256=checksum(path), notes=notes)
-        if kind == "xml":
-            frame, row_form = rows.read_rows(path)
-            return Source(path, frame, rows=row_form, sha256=checksum(path))
-        if kind == "statistical":
-            frame, labels = statistical.read_statistical(path)
-            return Source(path, frame, statistical=labels, sha256=checksum(path))
-        frame = pl.read_parquet(path) if kind == "parquet" else pl.read_ipc(path)
+        frame, form, notes = found.read(path, reading)
     except pl.exceptions.PolarsError:
         # what polars says may show cells
         raise FileError(f"cannot read '{path}': it is damaged, or not what its ending says") from None
@@ -123,7 +98,7 @@ def read_file(path: Path, reading: Reading) -> Source:
         if isinstance(error, FileError):
             raise
         raise FileError(f"cannot read '{path}': {error.strerror or 'it is damaged'}") from None
-    return Source(path, frame, sha256=checksum(path))
+    return Source(path, frame, form, checksum(path), notes)
 
 
 def write_file(frame: pl.DataFrame, path: Path, source: Source | None, released: Container[str]) -> None:
@@ -132,27 +107,16 @@ def write_file(frame: pl.DataFrame, path: Path, source: Source | None, released:
     Cells of columns that were not ``released`` are written as they were; of the others only those that are
     missing, since the way in which a number was written could tell the members of a group apart.
     """
-    kept = _kept_cells(frame, source.frame, released) if source else {}
     import polars as pl
 
-    kind = file_format(path)
+    check_writable(path)
+    found = file_format(path)
+    kept = _kept_cells(frame, source.frame, released) if source else {}
+    assert found.write is not None
     try:
-        _write_as(kind, frame, path, source, kept)
+        found.write(frame, path, found.own(source.form) if source else None, kept)
     except pl.exceptions.PolarsError:
         raise FileError(f"cannot write '{path}': is the disk full? Nothing was written") from None
-
-
-def _write_as(kind: str, frame: pl.DataFrame, path: Path, source: Source | None, kept: dict[str, pl.Series]) -> None:
-    if kind == "text":
-        text.write_text(frame, path, source.text if source else None, kept)
-    elif kind == "statistical":
-        statistical.write_statistical(frame, path, source.statistical if source else None, kept)
-    elif kind == "xml":
-        rows.write_rows(frame, path, source.rows if source else None, kept)
-    elif kind == "parquet":
-        frame.write_parquet(path)
-    else:
-        frame.write_ipc(path)
 
 
 def _kept_cells(frame: pl.DataFrame, before: pl.DataFrame, released: Container[str]) -> dict[str, pl.Series]:

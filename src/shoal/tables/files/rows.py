@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import DataError, FileError, printable
+from shoal.plan.plan import Reading
 from shoal.plan.xml_input import feed, stream_parser
-from shoal.tables.files.text import typed_column, written
+from shoal.tables.files.text import TextForm, typed_column, typed_like, written
 
 if TYPE_CHECKING:
     import polars as pl
@@ -74,6 +75,18 @@ def read_rows(path: Path) -> tuple[pl.DataFrame, RowForm]:
         if date:
             dates[column.name] = date
     return pl.DataFrame(columns), RowForm(**root, cells=cells, date_formats=dates)
+
+
+def read_rows_again(path: Path, frame: pl.DataFrame, form: RowForm | None) -> tuple[pl.DataFrame, RowForm]:
+    """Read a file that ``frame`` was written to, with the types of the frame."""
+    import polars as pl
+
+    root, cells = read_row_cells(path)
+    absent = pl.repeat(None, len(cells), dtype=pl.String, eager=True)
+    cells = cells.select(cells[name] if name in cells.columns else absent.alias(name) for name in frame.columns)
+    dates = form.date_formats if form else {}
+    as_text = TextForm(",", "utf-8", "\n", True, "", cells, date_formats=dates)
+    return typed_like(cells, frame, as_text, Reading()), RowForm(**root, cells=cells, date_formats=dates)
 
 
 def read_row_cells(path: Path) -> tuple[dict[str, Any], pl.DataFrame]:

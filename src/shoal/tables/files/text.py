@@ -11,7 +11,7 @@ import gzip
 import io
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shoal.errors import DataError, FileError, counted, did_you_mean
 from shoal.plan.delimited import find_delimiter, first_rows
@@ -140,6 +140,57 @@ def write_text(frame: pl.DataFrame, path: Path, form: TextForm | None, kept: dic
     except UnicodeEncodeError:
         raise FileError(f"'{path}': some text cannot be written in {form.encoding}") from None
     path.write_bytes(gzip.compress(encoded, mtime=0) if path.suffix.lower() == ".gz" else encoded)
+
+
+def read_text_again(
+    path: Path, frame: pl.DataFrame, form: TextForm | None, reading: Reading
+) -> tuple[pl.DataFrame, TextForm]:
+    """Read a file that ``frame`` was written to, with the types of the frame."""
+    form = plain_form(form, path)
+    return typed_like(_cells_of(path, frame, form), frame, form, reading), form
+
+
+def _cells_of(path: Path, frame: pl.DataFrame, form: TextForm) -> pl.DataFrame:
+    import polars as pl
+
+    data = path.read_bytes()
+    if path.suffix.lower() == ".gz":
+        data = gzip.decompress(data)
+    if form.encoding.lower() not in ("utf-8", "utf8"):
+        data = data.decode(form.encoding).encode()
+    return pl.read_csv(
+        io.BytesIO(data),
+        separator=form.delimiter,
+        has_header=form.header,
+        new_columns=frame.columns,
+        infer_schema=False,
+    )
+
+
+def typed_like(cells: pl.DataFrame, frame: pl.DataFrame, form: TextForm, reading: Reading) -> pl.DataFrame:
+    """Give columns of text the types of a table."""
+    import polars as pl
+
+    columns = []
+    for column, like in zip(cells, frame, strict=True):
+        bare = column.str.strip_chars()
+        texts = column.set(bare.is_in(["", form.missing, *reading.missing]), None)
+        kind = like.dtype
+        if kind.is_numeric():
+            if column.name in form.decimal_comma:
+                texts = texts.str.replace(",", ".", literal=True)
+            typed = texts.str.strip_chars().cast(pl.Int64 if kind.is_integer() else pl.Float64)
+        elif kind == pl.Date:
+            typed = texts.str.strip_chars().str.to_date(form.date_formats.get(column.name))
+        elif kind == pl.Datetime:
+            unit: Any = getattr(kind, "time_unit", "us")
+            typed = texts.str.strip_chars().str.to_datetime(form.date_formats.get(column.name), time_unit=unit)
+        elif kind == pl.Boolean:
+            typed = texts.str.strip_chars().str.to_lowercase() == "true"
+        else:
+            typed = texts
+        columns.append(typed.alias(column.name))
+    return pl.DataFrame(columns)
 
 
 def plain_form(form: TextForm | None, path: Path) -> TextForm:

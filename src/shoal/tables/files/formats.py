@@ -1,0 +1,152 @@
+"""The file formats: which endings each has, and how it is read, written, and read again after writing.
+
+To add one: write a module with its functions, and add it to ``FORMATS``. Reading, writing, the command line and the
+messages take it from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import FileError
+from shoal.plan.plan import Reading
+from shoal.tables.files.rows import RowForm, read_rows, read_rows_again, write_rows
+from shoal.tables.files.statistical import StatisticalForm, read_statistical, write_statistical
+from shoal.tables.files.text import TextForm, read_text, read_text_again, write_text
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_PACKED = ".gz"
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format.
+
+    Attributes
+    ----------
+    name : str
+        What it is called in messages.
+    endings : tuple of str
+        Endings of its files, in lower case and with the dot.
+    read : callable
+        ``read(path, reading)`` returns the typed columns, the form of the file or None, and what was guessed. An error
+        of polars is told for it, since that may show cells.
+    write : callable, optional
+        ``write(frame, path, form, kept)`` writes a table in the form of the file that it came from, or with None in the
+        usual one. ``kept`` has for each column which of its cells are to be written as they were. None where files can
+        be read only.
+    form : type, optional
+        What a form is, where there is one. A format writes the forms of its own kind, and sees None for others.
+    read_again : callable, optional
+        ``read_again(path, frame, form, reading)`` reads what ``write`` wrote, with the types of the frame, and returns
+        columns and form. ``read`` serves where the file itself says the types.
+    reading : bool
+        Whether the settings of ``reading`` have an effect.
+    packed : bool
+        Whether its files may be packed, with .gz behind the ending.
+    instead : str
+        Ending to write to where files can be read only.
+    """
+
+    name: str
+    endings: tuple[str, ...]
+    read: Callable[[Path, Reading], tuple[pl.DataFrame, Any, tuple[str, ...]]]
+    write: Callable[[pl.DataFrame, Path, Any, dict[str, pl.Series]], None] | None = None
+    form: type | None = None
+    read_again: Callable[[Path, pl.DataFrame, Any, Reading], tuple[pl.DataFrame, Any]] | None = None
+    reading: bool = False
+    packed: bool = False
+    instead: str = ".csv"
+
+    def own(self, form: object) -> Any:
+        """Return a form if it is one of this format's, and None otherwise."""
+        return form if self.form and isinstance(form, self.form) else None
+
+
+def file_format(path: Path) -> Format:
+    """Return the format of a file by its name, or raise FileError.
+
+    >>> file_format(Path("survey.csv.gz")).name
+    'text'
+    """
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    packed = len(suffixes) > 1 and suffixes[-1] == _PACKED
+    last = suffixes[-2] if packed else (suffixes[-1] if suffixes else "")
+    found = FORMATS.get(last)
+    if found is None or (packed and not found.packed):
+        raise FileError(f"'{path}': the ending '{last}' is none of {', '.join(FORMATS)} (text files also with .gz)")
+    return found
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a file whose format cannot be written."""
+    found = file_format(path)
+    if found.write is None:
+        raise FileError(f"'{path}': {found.name} can be read but not written; write {found.instead} instead")
+
+
+def _read_parquet(path: Path, _: Reading) -> tuple[pl.DataFrame, None, tuple[str, ...]]:
+    import polars as pl
+
+    return pl.read_parquet(path), None, ()
+
+
+def _write_parquet(frame: pl.DataFrame, path: Path, form: None, kept: dict[str, pl.Series]) -> None:
+    frame.write_parquet(path)
+
+
+def _read_arrow(path: Path, _: Reading) -> tuple[pl.DataFrame, None, tuple[str, ...]]:
+    import polars as pl
+
+    return pl.read_ipc(path), None, ()
+
+
+def _write_arrow(frame: pl.DataFrame, path: Path, form: None, kept: dict[str, pl.Series]) -> None:
+    frame.write_ipc(path)
+
+
+FORMATS: dict[str, Format] = {
+    ending: one
+    for one in (
+        Format(
+            "text",
+            (".csv", ".tsv", ".txt", ".dat", ".data"),
+            read_text,
+            write_text,
+            TextForm,
+            read_text_again,
+            reading=True,
+            packed=True,
+        ),
+        Format(
+            "row-wise XML",
+            (".xml",),
+            lambda path, _: (*read_rows(path), ()),
+            write_rows,
+            RowForm,
+            lambda path, frame, form, _: read_rows_again(path, frame, form),
+        ),
+        Format("Parquet", (".parquet", ".pq"), _read_parquet, _write_parquet),
+        Format("Arrow IPC", (".arrow", ".ipc", ".feather"), _read_arrow, _write_arrow),
+        Format(
+            "SPSS, Stata and SAS transport",
+            (".sav", ".zsav", ".dta", ".xpt"),
+            lambda path, _: (*read_statistical(path), ()),
+            write_statistical,
+            StatisticalForm,
+        ),
+        Format(
+            "SAS data sets",
+            (".sas7bdat",),
+            lambda path, _: (*read_statistical(path), ()),
+            form=StatisticalForm,
+            instead=".xpt",
+        ),
+    )
+    for ending in one.endings
+}
