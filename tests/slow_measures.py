@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 import numpy as np
 from scipy import stats
 
-from slow_hierarchy import wu_palmer
+from slow_hierarchy import above, wu_palmer
 
 
 def z_scores(original, released):

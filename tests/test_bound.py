@@ -50,7 +50,7 @@ def optimum_by_subsets(x, k):
     return solve((1 << n) - 1)
 
 
-def whole(x, k):
+def problem_of(x, k):
     return Problem(x, None, np.zeros(len(x), dtype=np.int64), None, k)
 
 
@@ -62,7 +62,7 @@ CASES += [(seed, n, 3) for seed, n in zip(range(8), (6, 7, 8, 9, 10, 11, 11, 11)
 def test_bound_lies_between_the_relaxation_and_the_optimum(seed, n, k):
     x = tiny_table(seed, n)
     least = least_squares(x, k)
-    found = lower_bound(x, k, no_groups(), start(whole(x, k)))
+    found = lower_bound(x, k, no_groups(), start(problem_of(x, k)))
     assert found.complete
     assert relaxation(x, k) * (1 - 2e-5) <= found.value <= least
 
@@ -71,7 +71,7 @@ def test_bound_lies_between_the_relaxation_and_the_optimum(seed, n, k):
 @pytest.mark.parametrize("seed", range(4))
 def test_bound_reaches_the_relaxation_on_all_groups(seed, n, k):
     x = tiny_table(seed, n, d=3)
-    found = lower_bound(x, k, no_groups(), start(whole(x, k)), threads=2)
+    found = lower_bound(x, k, no_groups(), start(problem_of(x, k)), threads=2)
     assert found.complete
     assert relaxation(x, k) * (1 - 2e-5) <= found.value <= optimum_by_subsets(x, k)
 
@@ -114,7 +114,7 @@ def test_combining_all_groups_gives_the_optimum(seed, n, k):
 @pytest.mark.parametrize("rounds", [1, 5, 1000])
 def test_bound_of_any_number_of_rounds_is_below_the_partition_known(k, rounds):
     x = np.random.default_rng(k).standard_t(2, size=(120, 4))
-    groups = start(whole(x, k))
+    groups = start(problem_of(x, k))
     found = lower_bound(x, k, no_groups(), groups, rounds=rounds, threads=2)
     assert found.rounds <= rounds
     assert 0.0 <= found.value <= sse(x, groups)
@@ -158,21 +158,21 @@ def test_records_that_all_coincide_lose_nothing():
 @pytest.mark.parametrize("how", [{"until": 0.0}, {"rounds": 0}], ids=["time", "rounds"])
 def test_stopped_before_it_began_claims_nothing(how):
     x = tiny_table(0, 30)
-    found = lower_bound(x, 3, no_groups(), start(whole(x, 3)), **how)
+    found = lower_bound(x, 3, no_groups(), start(problem_of(x, 3)), **how)
     assert (found.value, found.rounds, found.complete) == (0.0, 0, False)
 
 
 def test_stopped_within_a_round_claims_nothing_from_it():
     """k = 10 on records without clusters cannot be priced in a second: no bound, and an end all the same."""
     x = np.random.default_rng(0).normal(size=(400, 6))
-    found = lower_bound(x, 10, no_groups(), start(whole(x, 10)), until=time.monotonic() + 1.0, threads=2)
+    found = lower_bound(x, 10, no_groups(), start(problem_of(x, 10)), until=time.monotonic() + 1.0, threads=2)
     assert not found.complete
     assert found.value == 0.0
 
 
 def test_enough_ends_it():
     x = np.random.default_rng(3).normal(size=(60, 3))
-    groups = start(whole(x, 3))
+    groups = start(problem_of(x, 3))
     whole = lower_bound(x, 3, no_groups(), groups)
     found = lower_bound(x, 3, no_groups(), groups, enough=0.5 * whole.value)
     assert 0.5 * whole.value <= found.value <= whole.value * (1 + 2e-5)
@@ -188,7 +188,7 @@ def test_too_many_records_claim_nothing():
 def test_columns_come_back_for_combining():
     """The groups that the relaxation is made of: putting them together gives at most what was known."""
     x = np.random.default_rng(5).normal(size=(60, 3))
-    groups = start(whole(x, 3))
+    groups = start(problem_of(x, 3))
     found = lower_bound(x, 3, no_groups(), groups)
     better = draw(found.seen, 60, np.random.default_rng(0)).groups
     assert np.bincount(better).min() >= 3

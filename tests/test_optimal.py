@@ -48,8 +48,6 @@ def test_finds_the_optimum_where_all_partitions_can_be_counted(n, k, seed):
         values = np.round(values)
     least = least_squares(values, k)
     found = solve(whole(values, k), Budget())
-    least = least_squares(values, k)
-    found = solve(whole(values, k), 0, Budget(), 1)
     assert found.cost == pytest.approx(least, abs=1e-12)
     assert sse(values, found.groups) == pytest.approx(least, abs=1e-12)
 
@@ -57,8 +55,6 @@ def test_finds_the_optimum_where_all_partitions_can_be_counted(n, k, seed):
 def test_one_column_is_cut_optimally():
     values = np.random.default_rng(1).lognormal(size=(10, 1))
     found = solve(whole(values, 3), Budget())
-    least = least_squares(values, 3)
-    found = solve(whole(values, 3), 0, Budget(), 1)
     least = least_squares(values, 3)
     assert found.exact
     assert found.cost == pytest.approx(least)
@@ -69,8 +65,6 @@ def test_loses_far_less_than_mdav_on_the_reference_sets(reference_data, name, k,
     frame = pl.read_csv(reference_data / "casc" / f"{name}.csv").select(pl.selectors.numeric())
     values = np.ascontiguousarray((frame.to_numpy() - frame.to_numpy().mean(axis=0)) / frame.to_numpy().std(axis=0))
     found = solve(whole(values, k), Budget(steps=1500 * len(values)), threads=2)
-    assert 100.0 * sse(values, found.groups) / values.size <= at_most
-    found = search(whole(values, k), 0, 1500 * len(values), None, 2)
     assert 100.0 * sse(values, found.groups) / values.size <= at_most
     sizes = np.bincount(found.groups)
     assert k <= sizes.min() <= sizes.max() < 2 * k
@@ -185,10 +179,6 @@ def test_large_tables_are_searched_by_regions_within_their_blocks():
     problem = Problem(values, None, blocks, None, 3)
     found = solve(problem, Budget(steps=60 * 8000), threads=2)
     mdav = [sse(v, mdav_single(Records(v), 3, new_watch())) for v in (values[blocks == 0], values[blocks == 1])]
-    cells = (values[:, 0] > 0).astype(np.int64)
-    problem = Problem(values, None, cells, None, 3)
-    found = search(problem, 0, 60 * 8000, None, 2)
-    mdav = [sse(v, mdav_single(Records(v), 3, new_watch())) for v in (values[cells == 0], values[cells == 1])]
     assert problem.cost(found.groups) < 0.97 * sum(mdav)
     order, starts = group_rows(found.groups)
     assert all(len(set(blocks[order[a:b]])) == 1 for a, b in itertools.pairwise(starts))

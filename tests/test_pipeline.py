@@ -388,7 +388,6 @@ def test_methods_that_draw_random_numbers_get_the_seed_and_others_do_not(monkeyp
         return (order < len(records) // 2).astype(np.int64)
 
     drawn = Method("halves", halves, "Random halves.", "a test", "O(n)")
-    drawn = Method("halves", halves, "Random halves.", "a test", "O(n)", seeded=True)
     monkeypatch.setitem(shoal.METHODS, "halves", drawn)
     table = numbers(1)
     first, again, other = (shoal.protect(table, 3, ["a", "b"], method="halves", seed=seed).groups for seed in (1, 1, 2))
