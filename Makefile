@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow lint format types bench lock clean
+.PHONY: demo test test-slow lint format types bench kernels kernels-check kernels-record lock clean
 
 demo: .venv/run.stamp
 	$(BIN)/shoal demo
@@ -26,6 +26,16 @@ types: .venv/dev.stamp
 
 bench: .venv/dev.stamp
 	$(BIN)/python benchmarks/run.py --quick
+
+# the library of compiled kernels that comes with shoal; see CONTRIBUTING.md
+kernels: .venv/dev.stamp
+	$(BIN)/python tools/kernels/build.py
+
+kernels-check: .venv/dev.stamp
+	$(BIN)/python tools/kernels/build.py --check
+
+kernels-record: .venv/dev.stamp
+	$(BIN)/python tools/kernels/record.py
 
 lock:
 	$(PYTHON) -m venv .venv/lock

@@ -111,7 +111,7 @@ def run(quick: bool) -> None:
                     data=data,
                     method=method,
                     k=k,
-                    loss=summary.loss,
+                    loss=summary.record_loss,
                     by_column=summary.loss_by_column,
                     global_risk=summary.global_risk,
                     distinct=summary.distinct_after,

@@ -68,8 +68,8 @@ Every method that takes [hierarchies](../hierarchies.md), at k = 2 to 10, after 
 evaluation of microaggregation algorithms for categorical data* (UPC, 2022), whose Figures 13 to 16 and Tables 5 and 6
 are made again here.
 
-- Loss is the paper's L, [`semantic_loss`](../measures.md#semantic_loss): 100 SSE / SST with Wu-Palmer distances, the
-  distance of two records being the mean over their two columns.
+- Loss is the paper's L, [`record_loss`](../measures.md#record_loss-semantic_loss): 100 SSE / SST with Wu-Palmer
+  distances, the distance of two records being the mean over their two columns.
 - Global risk is the mean of 1 / the number of records with the same released pair, in percent.
 - Seconds are CPU seconds of the whole call, after a first call that compiles and reads the hierarchies.
 - All options are at their defaults.

@@ -12,8 +12,10 @@ from record import Recorder, peak_mib, stopwatch
 from shoal.columns.scaling import Records
 from shoal.kernels.watch import new_watch
 from shoal.partition.methods import METHODS
-from shoal.partition.optimal import Budget, solve
+from shoal.partition.optimal.numeric_search import NumericSearch
 from shoal.partition.optimal.problem import Problem
+from shoal.partition.search.budget import Budget
+from shoal.partition.search.driver import search
 
 TIMES = {100_000: (10, 30, 100), 1_000_000: (30, 100)}
 
@@ -45,7 +47,7 @@ def _many(n: int, times: tuple[int, ...]) -> list[dict[str, Any]]:
                 curve.append((round(time.monotonic() - began, 2), loss))
 
         with stopwatch() as taken:
-            found = solve(problem, 0, Budget(time=float(seconds)), os.cpu_count() or 1, tell)
+            found = search(NumericSearch(problem), 0, Budget(time=float(seconds)), os.cpu_count() or 1, tell)
         loss = round(100 * found.cost / total, 4)
         curve.append((round(time.monotonic() - began, 2), loss))
         rows.append(

@@ -46,11 +46,11 @@ def _threads(n: int) -> Iterable[dict[str, Any]]:
 def _searches(n: int, d: int) -> dict[str, float]:
     """Return CPU seconds of building the tree, and microseconds of a search for 3 neighbours and for the farthest."""
     x = np.random.default_rng(0).normal(size=(n, d))
-    few = open_pool(x[:6_000].copy(), None)
+    few = open_pool(x[:6_000].copy())
     for search in (_all_nearest, _all_farthest):
         search(few, 1)  # compiles
     with stopwatch() as building:
-        pool = open_pool(x, None)
+        pool = open_pool(x)
     with stopwatch() as nearest_ones:
         _all_nearest(pool, n)
     with stopwatch() as farthest_ones:

@@ -23,6 +23,7 @@ from record import load
 from report_page import report
 from rules_page import rules
 from scale_page import scale
+from start_page import start
 from sweep_page import sweep
 
 KS = (3, 4, 5, 10)
@@ -67,6 +68,7 @@ PAGES: dict[str, Callable[[], None]] = {
     "categories": categories,
     "report": report,
     "rules": rules,
+    "start": start,
 }
 
 _PUBLISHED_INTRODUCTION = """# Published results

@@ -50,11 +50,11 @@ def run(quick: bool) -> None:
     for data, drop in DATA.items():
         for name, method in shoal.METHODS.items():
             # the benchmark optimal has what a search finds in a time, categories the methods for columns of any kind
-            if method.searches or method.mixed:
+            if method.search or method.mixed:
                 continue
             options = {"gamma": 1.1} if (data, name) == ("eia", "v-mdav") else {}
             settings = {"identifiers": drop, "all_numeric": True, "method": name, "options": options}
-            for refined in (False, True) if method.refinable != "never" else (False,):
+            for refined in (False, True) if not method.refine_mistakes(columns=13) else (False,):
                 # what is compiled or loaded at the first call is no part of the time
                 shoal.protect(folder / f"{data}.csv", KS[0], **settings, refine=refined)
                 for place, k in enumerate(KS[:1] if quick else KS):

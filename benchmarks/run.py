@@ -25,6 +25,7 @@ BENCHMARKS = (
     "report",
     "rules",
     "rows",
+    "start",
 )
 
 

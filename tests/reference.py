@@ -13,23 +13,15 @@ import numpy as np
 
 
 def distances(x, point):
-    """Squared distances of all rows of x to a point, over common columns, scaled to all of them."""
-    d = x.shape[1]
-    total, common = np.zeros(len(x)), np.zeros(len(x))
-    for j in range(d):
-        both = ~np.isnan(x[:, j]) & ~np.isnan(point[j])
-        total += np.where(both, np.nan_to_num(x[:, j] - point[j]) ** 2, 0.0)
-        common += both
-    if not np.isnan(x).any() and not np.isnan(point).any():
-        return total
-    return np.where(common > 0, total * (d / np.maximum(common, 1)), 2.0 * d)
+    """Squared distances of all rows of x to a point."""
+    total = np.zeros(len(x))
+    for j in range(x.shape[1]):
+        total += (x[:, j] - point[j]) ** 2
+    return total
 
 
 def centroid(x):
-    """Mean of the observed values; NaN where a column has none."""
-    seen = ~np.isnan(x)
-    counts = seen.sum(axis=0)
-    return np.where(counts > 0, np.nansum(x, axis=0) / np.maximum(counts, 1), np.nan)
+    return x.sum(axis=0) / len(x)
 
 
 def farthest(x, rows, point):
@@ -47,8 +39,8 @@ def nearest(x, rows, row, count):
 
 
 def sse(x, labels):
-    """Sum of squared errors over the observed values."""
-    return sum(np.nansum((x[labels == g] - centroid(x[labels == g])) ** 2) for g in np.unique(labels))
+    """Sum of squared errors."""
+    return sum(np.sum((x[labels == g] - centroid(x[labels == g])) ** 2) for g in np.unique(labels))
 
 
 def join_rest(x, labels, left):

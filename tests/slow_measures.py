@@ -25,32 +25,57 @@ def information_loss(original, released):
     return 100 * ((x - y)[there] ** 2).sum() / (x[there] ** 2).sum()
 
 
-def meaning_lost(trees, original, released, nodes):
-    """SSE, SST and loss of records of categories, and (SSE, SST) by column; None stands for missing.
+def apart(kind, a, b):
+    """Distance of two values of a kind: ("number",), ("nominal",), ("ordinal", levels) or ("semantic", tree, nodes)."""
+    if kind[0] == "number":
+        return abs(a - b)
+    if kind[0] == "nominal":
+        return float(a != b)
+    if kind[0] == "ordinal":
+        return abs(kind[1].index(a) - kind[1].index(b)) / (len(kind[1]) - 1)
+    return wu_palmer(kind[1], a, b)
 
-    Of several centres that are equally near the first of ``nodes`` is taken.
+
+def centre(kind, values):
+    """Mean, most frequent value, lower median, or the node nearest to all; the first of several."""
+    if kind[0] == "number":
+        return math.fsum(values) / len(values)
+    if kind[0] == "nominal":
+        return max(dict.fromkeys(values), key=values.count)
+    if kind[0] == "ordinal":
+        return sorted(values, key=kind[1].index)[(len(values) - 1) // 2]
+    sums = {node: sum(wu_palmer(kind[1], node, value) for value in values) for node in kind[2]}
+    return min(sums, key=lambda node: round(sums[node], 9))
+
+
+def losses(kinds, original, released, weights=None):
+    """What a release of rows has lost: ``table``, by ``column`` and by ``record``; None stands for a missing cell.
+
+    ``column`` has SSE and SST of each, ``record`` SSE and SST of whole records with numbers divided by their range,
+    ``table`` the loss in percent.
     """
-    centre = []
-    for j, tree in enumerate(trees):
+    weights = weights or [1.0] * len(kinds)
+    columns, total, whole = [], 0.0, 0.0
+    moved, spread = [0.0] * len(original), [0.0] * len(original)
+    for j, kind in enumerate(kinds):
         seen = [row[j] for row in original if row[j] is not None]
-        sums = {node: sum(wu_palmer(tree, node, value) for value in seen) for node in nodes[j]}
-        centre.append(min(sums, key=lambda node: round(sums[node], 9)) if seen else None)
-    sse = sst = 0.0
-    columns = [[0.0, 0.0] for _ in trees]
-    for before, after in zip(original, released, strict=True):
-        moved = spread = 0.0
-        for j, tree in enumerate(trees):
-            if before[j] is not None:
-                became = after[j] if after[j] is not None else centre[j]
-                own, whole = wu_palmer(tree, before[j], became), wu_palmer(tree, before[j], centre[j])
-                columns[j][0] += own**2
-                columns[j][1] += whole**2
-                moved += own
-                spread += whole
-        sse += (moved / len(trees)) ** 2
-        sst += (spread / len(trees)) ** 2
-    by_column = [tuple(column) for column in columns]
-    return sse, sst, 100 * sse / sst if sst else 0.0, by_column
+        middle = centre(kind, seen) if seen else None
+        unit = max(seen) - min(seen) if seen and kind[0] == "number" else 1.0
+        sse = sst = 0.0
+        for i, (before, after) in enumerate(zip(original, released, strict=True)):
+            if before[j] is None or unit == 0.0:
+                continue
+            now = middle if after[j] is None else after[j]
+            sse += apart(kind, before[j], now) ** 2
+            sst += apart(kind, before[j], middle) ** 2
+            moved[i] += weights[j] / sum(weights) * apart(kind, before[j], now) / unit
+            spread[i] += weights[j] / sum(weights) * apart(kind, before[j], middle) / unit
+        columns.append((sse, sst))
+        if sst > 0.0:
+            total += weights[j] * len(seen) * 100 * sse / sst
+            whole += weights[j] * len(seen)
+    record = (sum(one**2 for one in moved), sum(one**2 for one in spread))
+    return {"table": total / whole if whole else 0.0, "column": columns, "record": record}
 
 
 def fate(tree, before, after):
@@ -112,12 +137,35 @@ def both(x, y):
     return x[there], y[there]
 
 
-def distance(x, y, a, b):
-    """Squared distance of two records of scaled numbers and of categories; NaN and None are missing."""
-    terms = [(p - q) ** 2 for p, q in zip(x, y, strict=True) if not (math.isnan(p) or math.isnan(q))]
-    terms += [float(p != q) for p, q in zip(a, b, strict=True) if p is not None and q is not None]
-    d = len(x) + len(a)
-    return 2.0 * d if not terms else sum(terms) * d / len(terms)
+def distance(x, y, a, b, mismatch):
+    """Squared distance of two records of z-scores and of categories; NaN and None are missing.
+
+    A cell that only one of them has adds what is expected of a z-score or value drawn at random; one that neither has
+    adds nothing.
+    """
+    total = 0.0
+    for p, q in zip(x, y, strict=True):
+        if not math.isnan(p) and not math.isnan(q):
+            total += (p - q) ** 2
+        elif not math.isnan(p):
+            total += p**2 + 1
+        elif not math.isnan(q):
+            total += q**2 + 1
+    for p, q, chance in zip(a, b, mismatch, strict=True):
+        if (p is None) != (q is None):
+            total += chance
+        elif p is not None:
+            total += p != q
+    return total
+
+
+def chances_of_a_mismatch(rows):
+    """Chance that two values drawn from a column differ, for each column of categories."""
+    found = []
+    for column in zip(*rows, strict=True):
+        there = [value for value in column if value is not None]
+        found.append(1 - sum((there.count(value) / len(there)) ** 2 for value in set(there)))
+    return found
 
 
 def dbrl(x, y, a=None, b=None, blocks=None):
@@ -125,9 +173,10 @@ def dbrl(x, y, a=None, b=None, blocks=None):
     n = len(x)
     a, b = a if a is not None else [()] * n, b if b is not None else [()] * n
     before, after = blocks if blocks is not None else ([0] * n, [0] * n)
+    mismatch = chances_of_a_mismatch(a)
     total = 0.0
     for i in range(n):
-        away = {j: distance(x[i], y[j], a[i], b[j]) for j in range(n) if before[i] == after[j]}
+        away = {j: distance(x[i], y[j], a[i], b[j], mismatch) for j in range(n) if before[i] == after[j]}
         if i in away:
             nearest = [j for j, far in away.items() if far <= min(away.values()) * (1 + 1e-9)]
             total += 1 / len(nearest) if i in nearest else 0.0

@@ -11,8 +11,9 @@ from all_partitions import all_groups, least_squares, relaxation, squares
 from reference import sse
 from shoal.partition.optimal import bound as bounds
 from shoal.partition.optimal.bound import lower_bound
-from shoal.partition.optimal.columns import add_groups, no_columns
 from shoal.partition.optimal.combine import draw
+from shoal.partition.optimal.problem import Problem
+from shoal.partition.optimal.seen_groups import add_groups, no_groups
 from shoal.partition.optimal.start import start
 
 
@@ -49,6 +50,10 @@ def optimum_by_subsets(x, k):
     return solve((1 << n) - 1)
 
 
+def problem_of(x, k):
+    return Problem(x, None, np.zeros(len(x), dtype=np.int64), None, k)
+
+
 CASES = [(seed, n, 2) for seed, n in zip(range(8), (4, 5, 6, 7, 8, 9, 9, 9), strict=True)]
 CASES += [(seed, n, 3) for seed, n in zip(range(8), (6, 7, 8, 9, 10, 11, 11, 11), strict=True)]
 
@@ -57,7 +62,7 @@ CASES += [(seed, n, 3) for seed, n in zip(range(8), (6, 7, 8, 9, 10, 11, 11, 11)
 def test_bound_lies_between_the_relaxation_and_the_optimum(seed, n, k):
     x = tiny_table(seed, n)
     least = least_squares(x, k)
-    found = lower_bound(x, k, no_columns(), start(x, None, None, k))
+    found = lower_bound(x, k, no_groups(), start(problem_of(x, k)))
     assert found.complete
     assert relaxation(x, k) * (1 - 2e-5) <= found.value <= least
 
@@ -66,7 +71,7 @@ def test_bound_lies_between_the_relaxation_and_the_optimum(seed, n, k):
 @pytest.mark.parametrize("seed", range(4))
 def test_bound_reaches_the_relaxation_on_all_groups(seed, n, k):
     x = tiny_table(seed, n, d=3)
-    found = lower_bound(x, k, no_columns(), start(x, None, None, k), threads=2)
+    found = lower_bound(x, k, no_groups(), start(problem_of(x, k)), threads=2)
     assert found.complete
     assert relaxation(x, k) * (1 - 2e-5) <= found.value <= optimum_by_subsets(x, k)
 
@@ -94,7 +99,7 @@ def test_combining_all_groups_gives_the_optimum(seed, n, k):
     x = tiny_table(seed, n)
     groups = all_groups(n, k)
     columns = add_groups(
-        no_columns(),
+        no_groups(),
         [np.concatenate(groups)],
         [np.array([len(rows) for rows in groups])],
         [np.array([squares(x[list(rows)]) for rows in groups])],
@@ -109,8 +114,8 @@ def test_combining_all_groups_gives_the_optimum(seed, n, k):
 @pytest.mark.parametrize("rounds", [1, 5, 1000])
 def test_bound_of_any_number_of_rounds_is_below_the_partition_known(k, rounds):
     x = np.random.default_rng(k).standard_t(2, size=(120, 4))
-    groups = start(x, None, None, k)
-    found = lower_bound(x, k, no_columns(), groups, rounds=rounds, threads=2)
+    groups = start(problem_of(x, k))
+    found = lower_bound(x, k, no_groups(), groups, rounds=rounds, threads=2)
     assert found.rounds <= rounds
     assert 0.0 <= found.value <= sse(x, groups)
     assert found.complete == (rounds == 1000)
@@ -125,8 +130,7 @@ def test_only_exact_rounds_claim_a_bound(monkeypatch, exact):
     least = least_squares(x, 3)
     monkeypatch.setattr(bounds, "_HINT", np.inf if exact else -np.inf)
     values = [
-        lower_bound(x, 3, no_columns(), np.arange(11) % 3, rounds=rounds).value
-        for rounds in range(1, 8 if exact else 3)
+        lower_bound(x, 3, no_groups(), np.arange(11) % 3, rounds=rounds).value for rounds in range(1, 8 if exact else 3)
     ]
     assert max(values) <= least
     assert (max(values) > 0.0) == exact
@@ -134,7 +138,7 @@ def test_only_exact_rounds_claim_a_bound(monkeypatch, exact):
 
 def test_one_variable_is_exact():
     x = np.random.default_rng(1).normal(size=(9, 1))
-    found = lower_bound(x, 3, no_columns(), np.arange(9) % 3)
+    found = lower_bound(x, 3, no_groups(), np.arange(9) % 3)
     assert found.complete
     assert found.value == pytest.approx(least_squares(x, 3), rel=1e-12)
     assert found.value <= least_squares(x, 3)
@@ -142,50 +146,50 @@ def test_one_variable_is_exact():
 
 def test_too_few_records_for_two_groups():
     x = np.random.default_rng(1).normal(size=(5, 2))
-    found = lower_bound(x, 3, no_columns(), np.zeros(5, dtype=np.int64))
+    found = lower_bound(x, 3, no_groups(), np.zeros(5, dtype=np.int64))
     assert found.complete
     assert found.value == pytest.approx(squares(x), rel=1e-12)
 
 
 def test_records_that_all_coincide_lose_nothing():
-    assert lower_bound(np.ones((12, 3)), 3, no_columns(), np.arange(12) % 4).complete
+    assert lower_bound(np.ones((12, 3)), 3, no_groups(), np.arange(12) % 4).complete
 
 
 @pytest.mark.parametrize("how", [{"until": 0.0}, {"rounds": 0}], ids=["time", "rounds"])
 def test_stopped_before_it_began_claims_nothing(how):
     x = tiny_table(0, 30)
-    found = lower_bound(x, 3, no_columns(), start(x, None, None, 3), **how)
+    found = lower_bound(x, 3, no_groups(), start(problem_of(x, 3)), **how)
     assert (found.value, found.rounds, found.complete) == (0.0, 0, False)
 
 
 def test_stopped_within_a_round_claims_nothing_from_it():
     """k = 10 on records without clusters cannot be priced in a second: no bound, and an end all the same."""
     x = np.random.default_rng(0).normal(size=(400, 6))
-    found = lower_bound(x, 10, no_columns(), start(x, None, None, 10), until=time.monotonic() + 1.0, threads=2)
+    found = lower_bound(x, 10, no_groups(), start(problem_of(x, 10)), until=time.monotonic() + 1.0, threads=2)
     assert not found.complete
     assert found.value == 0.0
 
 
 def test_enough_ends_it():
     x = np.random.default_rng(3).normal(size=(60, 3))
-    groups = start(x, None, None, 3)
-    whole = lower_bound(x, 3, no_columns(), groups)
-    found = lower_bound(x, 3, no_columns(), groups, enough=0.5 * whole.value)
+    groups = start(problem_of(x, 3))
+    whole = lower_bound(x, 3, no_groups(), groups)
+    found = lower_bound(x, 3, no_groups(), groups, enough=0.5 * whole.value)
     assert 0.5 * whole.value <= found.value <= whole.value * (1 + 2e-5)
     assert found.rounds < whole.rounds
 
 
 def test_too_many_records_claim_nothing():
     x = np.random.default_rng(3).normal(size=(bounds.LARGEST + 1, 2))
-    found = lower_bound(x, 3, no_columns(), np.arange(len(x)) // 3 % (len(x) // 3))
+    found = lower_bound(x, 3, no_groups(), np.arange(len(x)) // 3 % (len(x) // 3))
     assert (found.value, found.complete) == (0.0, False)
 
 
 def test_columns_come_back_for_combining():
     """The groups that the relaxation is made of: putting them together gives at most what was known."""
     x = np.random.default_rng(5).normal(size=(60, 3))
-    groups = start(x, None, None, 3)
-    found = lower_bound(x, 3, no_columns(), groups)
-    better = draw(found.columns, 60, np.random.default_rng(0)).groups
+    groups = start(problem_of(x, 3))
+    found = lower_bound(x, 3, no_groups(), groups)
+    better = draw(found.seen, 60, np.random.default_rng(0)).groups
     assert np.bincount(better).min() >= 3
     assert found.value <= sse(x, better) < sse(x, groups)

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import numpy as np
 import polars as pl
 import pytest
 
-import shoal
 from command_line import run
 from shoal.aggregate.categories import aggregate_category
 from shoal.columns.categories import Factor, ordinal, semantic
 from shoal.columns.hierarchy import distance_matrix, grow
 from shoal.kernels.numbering import number_keys
 from shoal.kernels.representatives import group_rows
-from shoal.partition.semantic_optimal import solve
 
 TREE = grow([("a", "x"), ("b", "x"), ("c", "y"), ("d", "y"), ("x", "top"), ("y", "top"), ("e", "top")])
 LEVELS = ["0", "1", "2", "3", "4"]
@@ -110,14 +107,3 @@ def test_the_command_line_takes_hierarchies_orders_and_weights(tmp_path):
     result = run(*words[:-3], "--column-weight", "age=much")
     assert result.exit_code == 2
     assert "--column-weight age=much: must be a number" in result.stderr
-
-
-def test_an_interruption_keeps_the_best_groups_found(monkeypatch):
-    def stopped(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(sys.modules[solve.__module__ + ".search"], "_cycle", stopped)
-    table = pl.DataFrame({"a": np.random.default_rng(0).integers(0, 30, 90), "b": ["x", "y", "z"] * 30})
-    release = shoal.protect(table, 3, ["a", "b"])
-    assert release.summary.smallest_group >= 3
-    assert any("interrupted" in note for note in release.summary.notes)

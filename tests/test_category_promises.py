@@ -151,11 +151,15 @@ WRONG = {
         "aggregator 'median' suits none of the columns",
     ),
     "combinations of one column": ({"combinations": "observed"}, "combinations: has no effect with fewer than two"),
-    "merged strata": (
-        {"strata": "smokes", "small_strata": "merge"},
-        "small_strata: 'merge' measures strata by numbers and dates, not by sex",
+    "refined groups": (
+        {"refine": True, "method": "sa-mdav"},
+        "refine: exchanges records by the sums of squares of numbers, and method 'sa-mdav' forms groups by distances "
+        "of any kind; leave it out, or use semantic-optimal",
     ),
-    "refined groups": ({"refine": True, "method": "sa-mdav"}, "refine: has no effect with method 'sa-mdav'"),
+    "repaired blocks": (
+        {"blocking": {"method": "univariate", "columns": ["age"], "repair": True}},
+        "blocking.repair: exchanges records by the sums of squares of numbers and dates, not of sex; leave it out",
+    ),
     "blocks of categories": ({"blocking": "spread-tree"}, "blocking: cuts columns of numbers and dates, not sex"),
     "plurality without weights": ({"aggregators": {"sex": "weighted-plurality"}}, "needs a column of weights"),
     "an order of one value": (

@@ -13,23 +13,25 @@ import shoal
 from all_partitions import least_squares, relaxation
 from command_line import manifest_of, run
 from reference import sse
-from shoal.partition.optimal import Budget, solve
-from shoal.partition.optimal.certificate import gap_of, prove, why_no_bound
+from shoal.partition.optimal.certificate import prove, why_no_bound
 from shoal.partition.optimal.problem import Problem
+from shoal.partition.search.budget import Budget
+from shoal.partition.search.found import gap_of
 from small_tables import normal, table_of
+from test_optimal import solve
 
 
-def problem_of(values, k, cells=None):
-    return Problem(values, None, np.zeros(len(values), dtype=np.int64) if cells is None else cells, None, k)
+def problem_of(values, k, blocks=None):
+    return Problem(values, None, np.zeros(len(values), dtype=np.int64) if blocks is None else blocks, None, k)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_bounds_of_cells_add_up_to_one_below_the_optimum(seed):
+def test_the_bounds_of_blocks_add_up_to_one_below_the_optimum(seed):
     values = np.random.default_rng(seed).normal(size=(16, 2))
-    cells = np.arange(16) % 2
-    found = solve(problem_of(values, 3, cells), 0, Budget(), 1)
-    bound, complete = prove(problem_of(values, 3, cells), found.groups, time.monotonic() + 60.0, 1)
-    least = sum(least_squares(values[cells == cell], 3) for cell in (0, 1))
+    blocks = np.arange(16) % 2
+    found = solve(problem_of(values, 3, blocks), Budget())
+    bound, complete = prove(problem_of(values, 3, blocks), found.groups, time.monotonic() + 600.0, 1)
+    least = sum(least_squares(values[blocks == block], 3) for block in (0, 1))
     assert complete
     assert 0.7 * least < bound <= least * (1 + 1e-12)
     assert found.cost == pytest.approx(least)
@@ -91,6 +93,26 @@ def test_one_column_has_no_gap():
     assert release.summary.bound == pytest.approx(release.summary.information_loss)
 
 
+def test_the_gap_is_that_of_the_values_that_are_released():
+    release = shoal.protect(pl.DataFrame({"x": [1, 2, 4, 5]}), k=2, quasi_identifiers="x")
+    summary = release.summary
+    assert (summary.information_loss, summary.bound) == pytest.approx((20.0, 10.0))  # 2 and 4, and 1.5 and 4.5
+    assert summary.gap == pytest.approx(50.0)
+    assert "before they were rounded, or adapted to rules, it was 0.00 %" in summary.notes[-1]
+
+
+@pytest.mark.parametrize("scaling", ["z-score", "range", "none"])
+def test_the_gap_of_rounded_values_is_on_the_scale_of_the_search(scaling):
+    x = np.random.default_rng(2).integers(0, 30, size=(60, 2))
+    options = {"steps": 60_000, "bound": 30.0}
+    rounded, exact = (
+        shoal.protect(table_of(x.astype(kind)), 3, ["v0", "v1"], scaling=scaling, options=options).summary
+        for kind in (np.int64, np.float64)
+    )
+    assert rounded.bound == pytest.approx(exact.bound)
+    assert exact.gap < rounded.gap < 100.0
+
+
 def test_no_time_for_a_proof_claims_nothing():
     values = np.random.default_rng(0).normal(size=(60, 3))
     release = shoal.protect(table_of(values), k=3, quasi_identifiers=["v0", "v1"], options={"steps": 60, "bound": 0.0})
@@ -106,7 +128,7 @@ def test_an_interrupted_proof_leaves_the_groups_as_they_are():
         if bound > 0.0:
             raise KeyboardInterrupt
 
-    found = solve(problem_of(values, 3), 0, Budget(steps=80_000, bound=60.0), 1, tell)
+    found = solve(problem_of(values, 3), Budget(steps=80_000, bound=60.0), tell=tell)
     assert found.interrupted
     assert 0.0 < found.bound <= found.cost
     assert sse(values, found.groups) == pytest.approx(found.cost)
@@ -122,7 +144,7 @@ def test_an_interrupted_proof_leaves_the_groups_as_they_are():
     ],
 )
 def test_what_cannot_be_proved_is_an_error(option, asked, message):
-    table = table_of(np.random.default_rng(0).normal(size=(20, 2))).with_columns(w=pl.lit(2.0))
+    table = table_of(np.random.default_rng(0).normal(size=(20, 2))).with_columns(w=1 + pl.int_range(20) % 3)
     settings = {"k": 3, "quasi_identifiers": ["v0", "v1"], **asked}
     with pytest.raises(shoal.PlanError, match=message):
         shoal.protect(table, **settings, options={option: 1.0})

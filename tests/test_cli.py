@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 import shoal
 from command_line import manifest_of, run
 from shoal.cli import app
+from shoal.cli.commands import COMMANDS, load_command
 
 SUMMARY = {
     "method", "k", "records", "groups", "smallest_group", "largest_group", "sse", "sst", "information_loss", "seconds",
@@ -185,6 +186,26 @@ def test_without_a_command_help_is_shown():
     assert all(command in result.output for command in ("protect", "inspect", "methods", "demo"))
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_is_listed_with_the_sentence_of_its_own_help(name):
+    command = load_command(name)
+    assert (command.name, command.help) == (name, COMMANDS[name])
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("protec in.csv", "No such command 'protec'. Did you mean 'protect'?"),
+        ("protec --help", "No such command 'protec'. Did you mean 'protect'?"),
+        ("rules chek", "No such command 'chek'. Did you mean 'check'?"),
+    ],
+)
+def test_a_misspelt_command_is_told_the_nearest_one(words, sentence):
+    result = run(*words.split())
+    assert result.exit_code == 2
+    assert sentence in result.stderr
+
+
 MISTAKES = {
     "a misspelt column": ("-k 3 -q aeg --drop name", "column 'aeg' is not in the table; did you mean 'age'?"),
     "an identifier without a role": ("-k 3 -q age", "look like direct identifiers and have no role: 'name'"),
@@ -312,6 +333,9 @@ def test_a_link_is_followed_to_the_file_it_stands_for(tmp_path, table):
     target, link = tmp_path / "target.csv", tmp_path / "link.csv"
     target.write_text("old")
     link.symlink_to(target)
-    assert run("protect", table, "-o", link, "-k", 3, "-q", "age", "--drop", "name", "-m", "mdav").exit_code == 0
+    assert (
+        run("protect", table, "-o", link, "-k", 3, "-q", "age", "--drop", "name", "-m", "mdav", "--force").exit_code
+        == 0
+    )
     assert link.is_symlink()
     assert target.read_text() != "old"

@@ -8,10 +8,9 @@ import re
 from pathlib import Path
 
 import pytest
-import typer.main
 
 import shoal
-import shoal.cli
+from shoal.cli.commands import load_command
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
@@ -107,8 +106,9 @@ def test_every_measure_is_defined_once_under_a_heading_that_names_it():
 def test_every_flag_is_documented(command):
     text = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
     section = text.partition(f"\n## shoal {command}\n")[2].partition("\n## ")[0]
-    found = typer.main.get_command(shoal.cli.app)
-    for word in command.split():
+    first, *more = command.split()
+    found = load_command(first)
+    for word in more:
         found = found.commands[word]
     for parameter in [p for one in getattr(found, "commands", {command: found}).values() for p in one.params]:
         for flag in (*parameter.opts, *parameter.secondary_opts):

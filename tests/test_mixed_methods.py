@@ -14,7 +14,10 @@ from shoal.columns.numbers import Column
 from shoal.columns.scaling import Scale
 from shoal.kernels.watch import new_watch
 from shoal.partition.methods import METHODS
-from shoal.partition.semantic_optimal import problem_of, solve
+from shoal.partition.search.budget import Budget
+from shoal.partition.search.driver import search
+from shoal.partition.semantic_optimal import search_of
+from shoal.partition.semantic_optimal.problem import problem_of
 from shoal.partition.semantic_optimal.start import portions_of
 
 TREE = [
@@ -141,7 +144,7 @@ def test_the_control_has_categories_in_the_order_that_the_seed_draws():
 def test_few_records_are_put_together_in_the_best_way(kind, split):
     for seed in range(2):
         slow, records = draw(kind, 9, seed)
-        found = solve(records, 3, 0, None, None, split)
+        found = search(search_of(records, 3, split), 0, Budget())
         assert found.exact
         assert found.cost == pytest.approx(slow_mixed.least_loss(slow, 3, split), abs=1e-9)
 
@@ -151,12 +154,12 @@ def test_few_records_are_put_together_in_the_best_way(kind, split):
 def test_the_search_keeps_k_and_loses_no_more_than_any_other_method(kind, split):
     for seed in range(2):
         slow, records = draw(kind, 80, seed)
-        found = solve(records, 4, 0, 400, None, split)
-        record, group, amount = found.portions
+        found = search(search_of(records, 4, split), 0, Budget(steps=400 * len(records.counts)))
+        portions = record, group, amount = portions_of(records, found.groups)
         assert np.bincount(group, amount).min() >= 4
         assert np.array_equal(np.bincount(record, amount), records.counts)
         problem = problem_of(records, 4, split)
-        assert problem.costs(found.portions).sum() == pytest.approx(found.cost)
+        assert problem.costs(portions).sum() == pytest.approx(found.cost)
         if "missing" not in kind:
             counted = {}
             for r, g, many in zip(record.tolist(), group.tolist(), amount.tolist(), strict=True):
@@ -173,13 +176,6 @@ def test_equal_records_stay_together_without_split():
     _, records = draw("categories", 80, 3)
     groups = run("semantic-optimal", records, 5, steps=20_000, split=False)
     assert all(len(set(groups[records.record == r])) == 1 for r in range(len(records.counts)))
-
-
-def test_a_search_for_a_time_is_repeated_by_its_steps():
-    _, records = draw("mixed", 120, 1)
-    timed = solve(records, 4, 3, None, 0.5, True)
-    again = solve(records, 4, 3, timed.passes, None, True)
-    assert all(np.array_equal(a, b) for a, b in zip(timed.portions, again.portions, strict=True))
 
 
 def test_dissolving_lowers_the_loss_of_rare_values():

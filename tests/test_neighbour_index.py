@@ -76,9 +76,9 @@ def test_tfrp_dissolves_the_same_groups_when_pools_of_centroids_are_opened_again
         x[::2] = x[0]
     opened = []
 
-    def counting(values, observed):
+    def counting(values):
         opened.append(len(values))
-        return pools.open_pool(values, observed)
+        return pools.open_pool(values)
 
     monkeypatch.setattr(TFRP, "_LISTED", 3)
     monkeypatch.setattr(TFRP, "open_pool", counting)
@@ -104,11 +104,10 @@ def test_mdav_is_the_same_with_many_ties(seed, n, d, k, spread):
         assert np.array_equal(partition("mdav", x, True, patch, k), partition("mdav", x, False, patch, k))
 
 
-@pytest.mark.parametrize("kind", ["brute", "tree", "masked"])
+@pytest.mark.parametrize("kind", ["brute", "tree"])
 @pytest.mark.parametrize("method", ["ldf", "hdf"])
 def test_groups_do_not_depend_on_the_threads_of_a_method(method, kind, monkeypatch):
     x = normal(1200, 4).round(1)
-    observed = np.random.default_rng(1).random(x.shape) < 0.9 if kind == "masked" else None
     monkeypatch.setattr(pools, "worth_indexing", lambda n: kind == "tree")
     monkeypatch.setattr(chunks, "_CHUNK", 50)
     used = set()
@@ -118,7 +117,7 @@ def test_groups_do_not_depend_on_the_threads_of_a_method(method, kind, monkeypat
         return pools.own_workspace(pool)
 
     monkeypatch.setattr(chunks, "own_workspace", noting)
-    found = [METHODS[method].function(Records(x, observed, threads), 3, new_watch()) for threads in (1, 2, 5)]
+    found = [METHODS[method].function(Records(x, threads=threads), 3, new_watch()) for threads in (1, 2, 5)]
     assert len(used) > 1
     assert np.array_equal(found[0], found[1])
     assert np.array_equal(found[0], found[2])

@@ -18,16 +18,22 @@ from shoal.kernels.draws import open_stream
 from shoal.kernels.representatives import group_rows
 from shoal.kernels.watch import new_watch
 from shoal.partition.mdav import mdav_single
-from shoal.partition.optimal import Budget, optimal, solve
+from shoal.partition.optimal import optimal
 from shoal.partition.optimal.annealing import anneal
-from shoal.partition.optimal.columns import add_columns, no_columns
 from shoal.partition.optimal.combine import draw, fill
 from shoal.partition.optimal.crossover import better_parts
 from shoal.partition.optimal.improve import neighbours_of
+from shoal.partition.optimal.numeric_search import NumericSearch
 from shoal.partition.optimal.objective import Released, errors_of_groups, released_as
 from shoal.partition.optimal.problem import Problem
 from shoal.partition.optimal.regions import cut_regions
-from shoal.partition.optimal.search import search, usual_steps
+from shoal.partition.optimal.seen_groups import add_partitions, no_groups
+from shoal.partition.search.budget import Budget
+from shoal.partition.search.driver import search
+
+
+def solve(problem, budget, seed=0, threads=1, tell=None):
+    return search(NumericSearch(problem), seed, budget, threads, tell)
 
 
 def whole(values, k, objective=None):
@@ -41,14 +47,14 @@ def test_finds_the_optimum_where_all_partitions_can_be_counted(n, k, seed):
     if seed == 3:
         values = np.round(values)
     least = least_squares(values, k)
-    found = solve(whole(values, k), 0, Budget(), 1)
+    found = solve(whole(values, k), Budget())
     assert found.cost == pytest.approx(least, abs=1e-12)
     assert sse(values, found.groups) == pytest.approx(least, abs=1e-12)
 
 
 def test_one_column_is_cut_optimally():
     values = np.random.default_rng(1).lognormal(size=(10, 1))
-    found = solve(whole(values, 3), 0, Budget(), 1)
+    found = solve(whole(values, 3), Budget())
     least = least_squares(values, 3)
     assert found.exact
     assert found.cost == pytest.approx(least)
@@ -58,7 +64,7 @@ def test_one_column_is_cut_optimally():
 def test_loses_far_less_than_mdav_on_the_reference_sets(reference_data, name, k, at_most):
     frame = pl.read_csv(reference_data / "casc" / f"{name}.csv").select(pl.selectors.numeric())
     values = np.ascontiguousarray((frame.to_numpy() - frame.to_numpy().mean(axis=0)) / frame.to_numpy().std(axis=0))
-    found = search(whole(values, k), 0, 1500 * len(values), None, 2)
+    found = solve(whole(values, k), Budget(steps=1500 * len(values)), threads=2)
     assert 100.0 * sse(values, found.groups) / values.size <= at_most
     sizes = np.bincount(found.groups)
     assert k <= sizes.min() <= sizes.max() < 2 * k
@@ -96,8 +102,8 @@ def test_the_cost_that_is_lowered_is_the_error_of_the_release(aggregator, weight
     costs = []
     import shoal.release.searching as step
 
-    real = step.search_set
-    monkeypatch.setattr(step, "search_set", lambda *args: costs.append(real(*args)) or costs[-1])
+    real = step.search
+    monkeypatch.setattr(step, "search", lambda *args: costs.append(real(*args)) or costs[-1])
     release = shoal.protect(
         table,
         4,
@@ -134,9 +140,9 @@ def test_combining_all_groups_of_a_tiny_table_gives_its_optimum():
             labels[rows] = g
         everything.append(labels)
         least = min(least, sse(values, labels))
-    columns = add_columns(no_columns(), values, None, everything, 2)
-    assert len(columns) == len({frozenset(np.flatnonzero(p == g)) for p in everything for g in np.unique(p)})
-    drawn = draw(columns, 9, np.random.default_rng(0))
+    seen = add_partitions(no_groups(), values, None, everything, 2)
+    assert len(seen) == len({frozenset(np.flatnonzero(p == g)) for p in everything for g in np.unique(p)})
+    drawn = draw(seen, 9, np.random.default_rng(0))
     assert sse(values, drawn.groups) == pytest.approx(least)
 
 
@@ -151,91 +157,40 @@ def test_what_fits_in_no_group_joins_the_nearest_with_room():
     assert fill(whole(values, 3), np.full(8, -1), near) is None
 
 
-def test_regions_hold_every_group_whole_and_cross_no_cell():
+def test_regions_hold_every_group_whole_and_cross_no_block():
     values = np.random.default_rng(7).normal(size=(9000, 3))
-    cells = np.arange(9000) % 2
+    blocks = np.arange(9000) % 2
     groups = np.empty(9000, dtype=np.int64)
-    groups[cells == 0] = np.arange(4500) // 3
-    groups[cells == 1] = 1500 + np.arange(4500) // 3
-    regions = cut_regions(values, groups, cells, np.random.default_rng(0))
+    groups[blocks == 0] = np.arange(4500) // 3
+    groups[blocks == 1] = 1500 + np.arange(4500) // 3
+    regions = cut_regions(values, groups, blocks, np.random.default_rng(0))
     assert len(regions) > 2
     assert sorted(np.concatenate(regions)) == list(range(9000))
     region_of = np.empty(9000, dtype=np.int64)
     for number, rows in enumerate(regions):
-        assert len(set(cells[rows])) == 1
+        assert len(set(blocks[rows])) == 1
         region_of[rows] = number
     assert all(len(set(region_of[groups == g])) == 1 for g in range(0, 3000, 97))
 
 
-def test_large_tables_are_searched_by_regions_within_their_cells():
+def test_large_tables_are_searched_by_regions_within_their_blocks():
     values = np.random.default_rng(8).normal(size=(8000, 2))
-    cells = (values[:, 0] > 0).astype(np.int64)
-    problem = Problem(values, None, cells, None, 3)
-    found = search(problem, 0, 60 * 8000, None, 2)
-    mdav = [sse(v, mdav_single(Records(v), 3, new_watch())) for v in (values[cells == 0], values[cells == 1])]
+    blocks = (values[:, 0] > 0).astype(np.int64)
+    problem = Problem(values, None, blocks, None, 3)
+    found = solve(problem, Budget(steps=60 * 8000), threads=2)
+    mdav = [sse(v, mdav_single(Records(v), 3, new_watch())) for v in (values[blocks == 0], values[blocks == 1])]
     assert problem.cost(found.groups) < 0.97 * sum(mdav)
     order, starts = group_rows(found.groups)
-    assert all(len(set(cells[order[a:b]])) == 1 for a, b in itertools.pairwise(starts))
+    assert all(len(set(blocks[order[a:b]])) == 1 for a, b in itertools.pairwise(starts))
     assert np.diff(starts).min() >= 3
-
-
-def test_the_result_depends_on_seed_and_steps_and_not_on_threads():
-    values = np.random.default_rng(9).normal(size=(300, 3))
-    one, two, other = (
-        search(whole(values, 3), seed, 300 * 400, None, threads) for seed, threads in ((0, 1), (0, 2), (1, 2))
-    )
-    assert (one.groups == two.groups).all()
-    assert (one.groups != other.groups).any()
-
-
-def test_a_search_by_the_clock_is_repeated_by_its_number_of_steps():
-    values = np.random.default_rng(10).normal(size=(400, 3))
-    timed = solve(whole(values, 3), 5, Budget(time=1.0), 2)
-    again = search(whole(values, 3), 5, timed.steps, None, 1)
-    assert timed.steps > 0
-    assert again.steps == timed.steps
-    assert (timed.groups == again.groups).all()
 
 
 def test_more_steps_never_lose_more_than_the_start():
     values = np.random.default_rng(11).lognormal(size=(200, 3))
-    costs = [search(whole(values, 3), 0, steps * 200, None, 1).cost for steps in (0, 10, 100, 2000)]
+    costs = [solve(whole(values, 3), Budget(steps=steps * 200)).cost for steps in (0, 10, 100, 2000)]
     assert costs[0] >= costs[1]
     assert costs[3] < costs[0]
     assert costs[0] <= sse(values, mdav_single(Records(values), 3, new_watch())) + 1e-9
-
-
-def test_an_interrupted_search_returns_the_best_so_far():
-    values = np.random.default_rng(12).normal(size=(500, 3))
-    calls = []
-
-    def tell(part, cost, bound):
-        calls.append(part)
-        if part > 0.2:
-            raise KeyboardInterrupt
-
-    found = search(whole(values, 3), 0, 500 * 20_000, None, 2, tell)
-    assert found.interrupted
-    assert 0 < found.steps < 500 * 20_000
-    assert (found.groups == search(whole(values, 3), 0, found.steps, None, 1).groups).all()
-    assert np.bincount(found.groups).min() >= 3
-
-
-def test_an_interrupted_release_is_complete_and_says_so(monkeypatch):
-    import shoal.release.searching as step
-
-    real = step.search_set
-
-    def interrupted(*args):
-        found = real(*args)
-        return type(found)(found.groups, found.cost, found.steps, interrupted=True)
-
-    monkeypatch.setattr(step, "search_set", interrupted)
-    table = pl.DataFrame(np.random.default_rng(0).normal(size=(60, 2)), schema=["a", "b"])
-    release = shoal.protect(table, 3, [["a"], ["b"]], method="optimal", aggregators="median", options={"steps": 600})
-    assert release.summary.smallest_group >= 3
-    assert any("interrupted" in note for note in release.summary.notes)
-    assert release.steps_again is None  # one set searched and the other only started: no number repeats that
 
 
 def test_takes_steps_that_suit_the_size():
@@ -243,7 +198,7 @@ def test_takes_steps_that_suit_the_size():
     release = shoal.protect(table, 3, ["a", "b"], method="optimal")
     assert release.summary.method == "optimal"
     assert release.summary.steps == [50 * 3000]
-    assert usual_steps(whole(np.zeros((1_000_000, 2)), 3)) == 100_000_000
+    assert NumericSearch(whole(np.zeros((1_000_000, 2)), 3)).usual_passes() == 100
     assert (optimal(Records(table.to_numpy()), 3, new_watch()) >= 0).all()
 
 

@@ -76,6 +76,37 @@ def test_linkage_of_mixed_tables_is_that_of_all_pairs(holes):
     assert found.dbrl == pytest.approx(slow.dbrl(*slow.z_scores(x, y), a, b))
 
 
+def without_cells(table, share, seed):
+    """Return a table in which all columns but the first are missing in some rows."""
+    rng = np.random.default_rng(seed)
+    holes = rng.random(len(table)) < share
+    gaps = table.copy()
+    gaps[holes, 1:] = np.nan
+    return gaps
+
+
+@pytest.mark.parametrize("share", [0.02, 0.2])
+def test_rows_with_missing_cells_do_not_take_the_links_of_the_others(share):
+    original = np.random.default_rng(1).normal(size=(2000, 4))
+    released = shoal.protect(lettered(original), 3, list("abcd"), method="mdav").data.to_numpy()
+    whole = shoal.measure(lettered(original), lettered(released)).dbrl
+    gaps = without_cells(released, share, 2)
+    found = shoal.measure(lettered(original), lettered(gaps)).dbrl
+    # those who lost their cells are harder to find, nobody else is
+    assert found >= whole * (1 - share) * 0.97
+    assert found <= whole
+
+
+def test_linkage_with_missing_cells_through_the_index_is_that_of_all_pairs():
+    original = np.random.default_rng(5).normal(size=(400, 3))
+    rng = np.random.default_rng(6)
+    released = original + rng.normal(scale=0.3, size=original.shape)
+    original[rng.random(original.shape) < 0.1] = np.nan
+    released[rng.random(released.shape) < 0.1] = np.nan
+    found = shoal.measure(lettered(original), lettered(released))
+    assert found.dbrl == pytest.approx(slow.dbrl(*slow.z_scores(original, released)))
+
+
 def test_an_intruder_may_know_only_some_columns():
     x, y, a, b = mixed(120, 4)
     before, after = table_of(x, a), table_of(y, b)

@@ -1,30 +1,30 @@
 """shoal makes microdata safe to publish: every record hides in a group of at least k similar ones."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-from shoal.columns.hierarchy import Hierarchy, load_hierarchy
-from shoal.errors import BrokenPromise, DataError, FileError, MissingExtra, PlanError, ShoalError, printable
-from shoal.plan.hierarchies import HierarchySettings, WordNetSettings
-from shoal.plan.plan import Blocking, Plan, Reading
-from shoal.plan.roles import Kind, Role
-from shoal.plan.version import shoal_version
-from shoal.release.release import Release
-from shoal.release.summary import Summary
-from shoal.tables.example import example
-from shoal.tables.hierarchy_inspection import FEWEST, HierarchyInspection, inspect_hierarchy
-from shoal.tables.inspection import Inspection, inspect
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from shoal.columns.hierarchy import Hierarchy, load_hierarchy
+    from shoal.errors import BrokenPromise, DataError, FileError, MissingExtra, PlanError, ShoalError, printable
     from shoal.measures.catalogue import MEASURES
     from shoal.measures.measured import Measures
     from shoal.measures.measurement import measure
     from shoal.partition.methods import METHODS, find_method
     from shoal.pipeline import protect
+    from shoal.plan.hierarchies import HierarchySettings, WordNetSettings
+    from shoal.plan.plan import Blocking, Plan, Reading
+    from shoal.plan.roles import Kind, Role
+    from shoal.release.release import Release
+    from shoal.release.summary import Summary
     from shoal.report import report_page, write_report
     from shoal.rules.findings import RuleFinding, check_rules, write_rules
     from shoal.rules.sources import read_rules
     from shoal.sweeps import Sweep, sweep
+    from shoal.tables.example import example
+    from shoal.tables.hierarchy_inspection import FEWEST, HierarchyInspection, inspect_hierarchy
+    from shoal.tables.inspection import Inspection, inspect
+
+    __version__: str
 
 __all__ = [
     "FEWEST",
@@ -68,30 +68,55 @@ __all__ = [
     "write_rules",
 ]
 
-__version__ = shoal_version()
-
-_WITH_KERNELS = {
+_HOME = {
+    "FEWEST": "shoal.tables.hierarchy_inspection",
     "MEASURES": "shoal.measures.catalogue",
     "METHODS": "shoal.partition.methods",
+    "Blocking": "shoal.plan.plan",
+    "BrokenPromise": "shoal.errors",
+    "DataError": "shoal.errors",
+    "FileError": "shoal.errors",
+    "Hierarchy": "shoal.columns.hierarchy",
+    "HierarchyInspection": "shoal.tables.hierarchy_inspection",
+    "HierarchySettings": "shoal.plan.hierarchies",
+    "Inspection": "shoal.tables.inspection",
+    "Kind": "shoal.plan.roles",
     "Measures": "shoal.measures.measured",
+    "MissingExtra": "shoal.errors",
+    "Plan": "shoal.plan.plan",
+    "PlanError": "shoal.errors",
+    "Reading": "shoal.plan.plan",
+    "Release": "shoal.release.release",
+    "Role": "shoal.plan.roles",
     "RuleFinding": "shoal.rules.findings",
+    "ShoalError": "shoal.errors",
+    "Summary": "shoal.release.summary",
     "Sweep": "shoal.sweeps",
+    "WordNetSettings": "shoal.plan.hierarchies",
     "check_rules": "shoal.rules.findings",
+    "example": "shoal.tables.example",
     "find_method": "shoal.partition.methods",
+    "inspect": "shoal.tables.inspection",
+    "inspect_hierarchy": "shoal.tables.hierarchy_inspection",
+    "load_hierarchy": "shoal.columns.hierarchy",
     "measure": "shoal.measures.measurement",
+    "printable": "shoal.errors",
     "protect": "shoal.pipeline",
     "read_rules": "shoal.rules.sources",
     "report_page": "shoal.report",
-    "write_report": "shoal.report",
     "sweep": "shoal.sweeps",
+    "write_report": "shoal.report",
     "write_rules": "shoal.rules.findings",
-}  # loaded when first used: numba is slow to import
+}  # of each public name: loaded when it is first asked for, so that `import shoal` and `shoal --help` are quick
 
+if not TYPE_CHECKING:  # a type checker would take a name that does not exist, too
 
-def __getattr__(name: str) -> Any:
-    if name in _WITH_KERNELS:
-        return getattr(import_module(_WITH_KERNELS[name]), name)
-    raise AttributeError(f"module 'shoal' has no attribute '{name}'")
+    def __getattr__(name: str) -> object:
+        if name in _HOME:
+            return getattr(import_module(_HOME[name]), name)
+        if name == "__version__":
+            return import_module("shoal.plan.version").shoal_version()
+        raise AttributeError(f"module 'shoal' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:

@@ -49,7 +49,7 @@ def cut_blocks(quasi: QuasiIdentifiers, strata: Ints, k: int, cut: Blocking | No
     numbers = quasi.numbers()
     chosen = numbers.only(cut.columns) if cut.columns else numbers
     values = (chosen.only(chosen.names[:1]) if cut.method in ONE_COLUMN else chosen).scaled().values
-    size = block_size(len(strata), len(quasi), k, quasi.complete) if cut.size == "auto" else cut.size
+    size = block_size(len(strata), len(quasi) + quasi.incomplete, k) if cut.size == "auto" else cut.size
     blocks = np.empty(len(strata), dtype=np.int64)
     first = 0
     for rows in rows_of_blocks(strata):
@@ -63,7 +63,7 @@ def cut_blocks(quasi: QuasiIdentifiers, strata: Ints, k: int, cut: Blocking | No
 
 def repair_groups(quasi: QuasiIdentifiers, strata: Ints, blocks: Ints, groups: Ints, k: int, threads: int) -> Ints:
     """Return the groups after records near a face between blocks could join one across it, inside their stratum."""
-    values = quasi.scaled().values
+    values = quasi.points().values
     repaired = groups.copy()
     for rows in rows_of_blocks(strata):
         own, labels = np.unique(groups[rows], return_inverse=True)

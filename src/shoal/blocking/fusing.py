@@ -38,7 +38,7 @@ def fuse_small_cells(sums: Floats, sizes: Ints, k: int) -> Ints:
         if len(small) == 0 or len(sizes) == 1:
             return blocks
         home = np.arange(len(sizes))
-        _join_nearest(open_pool(np.ascontiguousarray(sums / sizes[:, None]), None), small, home)
+        _join_nearest(open_pool(np.ascontiguousarray(sums / sizes[:, None])), small, home)
         home = np.unique(home, return_inverse=True)[1]
         blocks = home[blocks]
         sums = group_sums(sums, home)[0]

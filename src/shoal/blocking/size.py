@@ -4,10 +4,9 @@ Larger blocks lose less information and take longer. A table that takes less tha
 Others get the largest blocks that the time allows, or smaller ones where these already lose next to nothing, and at
 least eight of them, so that cores have something to do.
 
-- Time. MDAV on blocks of L complete records takes t (L / 10 000)^b (k / 3)^g microseconds a record. t and b depend on
+- Time. MDAV on blocks of L records takes t (L / 10 000)^b (k / 3)^g microseconds a record. t and b depend on
   d; g is negative, since larger groups are fewer to search for. Allowed are 10 microseconds a record, and 10 seconds
-  in all for tables of fewer than a million. With missing values every search looks at every record, which takes
-  (s + c d) L / k.
+  in all for tables of fewer than a million. A column with missing values counts twice, as it does in distances.
 - Loss. With a block as wide as L^(1/d), the records near its faces, and what is lost there, are in proportion to
   L^(-1/d). A table without blocks has faces too, so that blocks lose f (k / 3)^h [(3 / L)^(1/d) - (3 / n)^(1/d)] more
   than none; f depends on d. That h is negative is measured (k = 3 and 10) and not explained: from the width of groups
@@ -25,7 +24,6 @@ _COLUMNS = (2, 5, 10, 20)
 _MICROSECONDS = (2.27, 3.38, 7.39, 19.65)  # t, by number of columns
 _EXPONENTS = (0.18, 0.31, 0.41, 0.67)  # b
 _EXPONENT_OF_K = -0.47  # g
-_SCAN_RECORD, _SCAN_COLUMN = 0.0197, 0.0033  # s and c
 _FACE_COLUMNS = (2, 5, 10)
 _FACES = (0.38, 0.7, 0.86)  # f
 _FACE_EXPONENT_OF_K = -0.23  # h
@@ -33,11 +31,11 @@ _FACE_EXPONENT_OF_K = -0.23  # h
 _BUDGET = 10.0  # microseconds a record; seconds for a table of fewer than a million records
 _NEXT_TO_NOTHING = 0.002
 _BLOCKS = 8
-_LEAST = 5_000  # smaller blocks save no time worth having: see kernels/crossover.py
+_LEAST = 5_000  # smaller blocks save no time worth having: see kernels/indexing.py
 
 
-def block_size(n: int, columns: int, k: int, complete: bool = True) -> int:
-    """Return the block size for a table of n records; ``complete`` is whether no value is missing.
+def block_size(n: int, columns: int, k: int) -> int:
+    """Return the block size for a table of n records.
 
     >>> block_size(200_000, 5, 3)
     200000
@@ -45,16 +43,14 @@ def block_size(n: int, columns: int, k: int, complete: bool = True) -> int:
     True
     """
     of_a_million = 1e6 * _BUDGET / n
-    if _longest(of_a_million, columns, k, complete) >= n:
+    if _longest(of_a_million, columns, k) >= n:
         return n
-    size = min(_longest(max(_BUDGET, of_a_million), columns, k, complete), _harmless(n, columns, k), n / _BLOCKS)
+    size = min(_longest(max(_BUDGET, of_a_million), columns, k), _harmless(n, columns, k), n / _BLOCKS)
     return int(min(n, max(size, _LEAST, 2 * k)))
 
 
-def _longest(budget: float, d: int, k: int, complete: bool) -> float:
+def _longest(budget: float, d: int, k: int) -> float:
     """Return the largest block that a budget of microseconds a record allows."""
-    if not complete:
-        return budget * k / (_SCAN_RECORD + _SCAN_COLUMN * d)
     exponent = float(np.interp(d, _COLUMNS, _EXPONENTS))
     # beyond the last measurement distances still take time in proportion to the columns
     here = float(np.interp(d, _COLUMNS, _MICROSECONDS)) * max(1.0, d / _COLUMNS[-1])

@@ -6,10 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from shoal.columns.mixed import Mixed
 from shoal.columns.scaling import Records
 from shoal.errors import DataError, counted
-from shoal.kernels.arrays import Ints
+from shoal.kernels.arrays import Floats, Ints
+from shoal.kernels.compiling import kernel
 from shoal.kernels.group_sums import group_sums
+from shoal.kernels.mixed import add_sums, centre_of, distance, sums_start
 
 _NAMED = 5  # small strata that an error names: enough to find them, not a list of the column
 
@@ -50,3 +53,78 @@ def merge_small_strata(codes: Ints, records: Records, k: int) -> Ints:
         sizes[home] += sizes[code]
         sums[home] += sums[code]
         sizes[code] = 0.0
+
+
+def merge_small_mixed_strata(codes: Ints, records: Mixed, k: int) -> Ints:
+    """Merge each stratum of fewer than k records with the one to whose centre its records are nearest, smallest first.
+
+    Nearest in the mean of the distances over all columns, of any kind; a centre has the mean, mode or centroid of each.
+    Returns new codes; ties go to the lowest code.
+    """
+    count, m = int(codes.max()) + 1, len(records.counts)
+    pairs, many = np.unique(codes * m + records.record, return_counts=True)
+    stratum, record, amount = pairs // m, pairs % m, many.astype(np.float64)
+    sizes = np.bincount(codes, minlength=count)
+    home_of = np.arange(count)
+    while True:
+        alive = np.flatnonzero(sizes > 0)
+        small = alive[sizes[alive] < k]
+        if len(small) == 0 or len(alive) == 1:
+            return home_of[codes]
+        code = small[np.argmin(sizes[small])]
+        own = stratum == code
+        others = alive[alive != code]
+        places = np.full(count, -1)
+        places[others] = np.arange(len(others))
+        centres = _centres(records.cells, *records.columns[:-1], record, places[stratum], amount, len(others))
+        off = _mean_distances(records.cells, *records.columns, record[own], amount[own], centres)
+        home = others[np.argmin(off)]
+        stratum[own] = home
+        home_of[home_of == code] = home
+        sizes[home] += sizes[code]
+        sizes[code] = 0
+
+
+@kernel
+def _centres(
+    cells: Floats,
+    kinds: Ints,
+    tables: Floats,
+    offset: Ints,
+    width: Ints,
+    record: Ints,
+    group: Ints,
+    amount: Floats,
+    groups: int,
+) -> Floats:
+    """Centres (groups, d) of so many (p,) of distinct records (p,) in groups (p,); -1 is none."""
+    d = cells.shape[1]
+    start = sums_start(width)
+    sums, seen, centres = np.zeros((groups, start[d])), np.zeros((groups, d)), np.empty((groups, d))
+    for p in range(len(record)):
+        if group[p] >= 0:
+            add_sums(cells[record[p]], amount[p], kinds, tables, offset, width, start, sums[group[p]], seen[group[p]])
+    for g in range(groups):
+        centre_of(kinds, width, start, sums[g], seen[g], centres[g])
+    return centres
+
+
+@kernel
+def _mean_distances(
+    cells: Floats,
+    kinds: Ints,
+    tables: Floats,
+    offset: Ints,
+    width: Ints,
+    weights: Floats,
+    record: Ints,
+    amount: Floats,
+    centres: Floats,
+) -> Floats:
+    """Mean distance (groups,) of so many (p,) of distinct records (p,) from each of the centres (groups, d)."""
+    off, total = np.zeros(len(centres)), amount.sum()
+    for g in range(len(centres)):
+        for p in range(len(record)):
+            off[g] += amount[p] * distance(cells[record[p]], centres[g], kinds, tables, offset, width, weights)
+        off[g] /= total
+    return off

@@ -1,28 +1,18 @@
 """The command line: shoal protect | inspect | measure | report | sweep | methods | demo | rules | hierarchy.
 
 Standard output carries results only; progress and messages go to standard error. A mistake ends with status 2 and a
-sentence that says what to do, a broken promise with status 1, an interruption with status 130.
+sentence that says what to do, an output that is there already or a broken promise with status 1, an interruption with
+status 130, SIGTERM with status 143.
 """
 
 from __future__ import annotations
 
-from shoal.cli.demo import demo
-from shoal.cli.hierarchy import hierarchy
-from shoal.cli.inspect import inspect
-from shoal.cli.measure import measure
-from shoal.cli.methods import methods
-from shoal.cli.protect import protect
-from shoal.cli.report import report
-from shoal.cli.rules import rules
-from shoal.cli.shell import app
-from shoal.cli.sweep import sweep
-
-for _command in (protect, inspect, measure, report, sweep, methods, demo):  # in the order in which they are listed
-    app.command()(_command)
-app.add_typer(rules, name="rules")
-app.add_typer(hierarchy, name="hierarchy")
+from shoal.cli.commands import app
+from shoal.cli.process import end_on_sigterm, open_streams
 
 
 def main() -> None:
     """Run the command line."""
+    open_streams()
+    end_on_sigterm()
     app()

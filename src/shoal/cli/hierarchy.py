@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.measure import Measurement
-from rich.text import Text
-from rich.tree import Tree
 
 import shoal
-from shoal.cli.options import Delimiter, Encoding, Json, Missing, NoHeader, pairs, reading_of
-from shoal.cli.shell import err, out, told_errors
+from shoal.cli.commands import COMMANDS, LightGroup
+from shoal.cli.options import Delimiter, Encoding, Force, Json, Missing, NoHeader, pairs, reading_of
+from shoal.cli.shell import check_inputs, out, tell, told_errors
+
+if TYPE_CHECKING:
+    from rich.tree import Tree
 
 _WIDEST = 10_000  # characters of a line
-hierarchy = typer.Typer(no_args_is_help=True, help="Look at hierarchies of categories, and make them from WordNet.")
+hierarchy = typer.Typer(
+    name="hierarchy", cls=LightGroup, help=COMMANDS["hierarchy"], no_args_is_help=True, add_completion=False
+)
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="CSV (leaf to root, or child and parent), YAML or OWL.")]
 Data = Annotated[Path | None, typer.Option("--data", metavar="TABLE", help="Table whose values must be in it.")]
@@ -43,14 +45,14 @@ def check(
             typer.echo(json.dumps(found.to_dict()))
             return
         figures = found.to_dict()
-        out.print(
+        out().print(
             f"{file.name}: {figures['nodes']} names, {figures['leaves']} of them leaves, {figures['height']} levels",
             markup=False,
             highlight=False,
         )
         if column is not None:
             inner = f", {found.inner} of them above others" if found.inner else ""
-            out.print(f"column {column}: all {found.distinct} values are in it{inner}", markup=False, highlight=False)
+            out().print(f"column {column}: all {found.distinct} values are in it{inner}", markup=False, highlight=False)
 
 
 @hierarchy.command()
@@ -75,9 +77,11 @@ def show(
         found = shoal.inspect_hierarchy(file, data, column, reading_of(delimiter, encoding, missing, no_header))
         _notes(found)
         tree = _tree(found, shoal.FEWEST if least is None else least)
+        console = out()
         # as wide as its names need: a terminal wraps, and a file must not lose the end of a name
-        width = Measurement.get(out, out.options.update(max_width=_WIDEST), tree).maximum
-        Console(width=max(width, out.width)).print(tree)
+        width = console.measure(tree, options=console.options.update(max_width=_WIDEST)).maximum
+        console.width = max(width, console.width)
+        console.print(tree)
 
 
 @hierarchy.command("from-wordnet")
@@ -104,6 +108,7 @@ def from_wordnet(
     encoding: Encoding = None,
     missing: Missing = None,
     no_header: NoHeader = False,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Make a hierarchy from the hypernyms of nouns in WordNet, to look at, correct and use."""
@@ -112,6 +117,7 @@ def from_wordnet(
             raise shoal.PlanError("name the file to write the hierarchy to: -o FILE.csv or -o FILE.yaml")
         if words is not None and word:
             raise shoal.PlanError("give the words in a file with --words, or one by one with --word, not both")
+        check_inputs(output, table, words)
         source: dict[str, Any] = {"words": str(words) if words is not None else pairs(word or (), "--word")}
         source["parents"] = pairs(parent or (), "--parent")
         if version is not None:
@@ -122,19 +128,22 @@ def from_wordnet(
             {"wordnet": source}, table, column, reading_of(delimiter, encoding, missing, no_header)
         )
         _notes(found)
-        found.write(output)
-        err.print(f"hierarchy written to {output}; look at it with: shoal hierarchy show {output}", markup=False)
+        found.write(output, overwrite=force)
+        tell(f"hierarchy written to {output}; look at it with: shoal hierarchy show {output}")
         if as_json:
             typer.echo(json.dumps(found.to_dict()))
 
 
 def _notes(found: shoal.HierarchyInspection) -> None:
     for note in found.notes:
-        err.print(f"note: {note}", markup=False, highlight=False, soft_wrap=True)
+        tell(f"note: {note}")
 
 
 def _tree(found: shoal.HierarchyInspection, least: int) -> Tree:
     """Draw the nodes; a count of fewer records than ``least`` is not told."""
+    from rich.text import Text
+    from rich.tree import Tree
+
     path: list[Tree] = []
     for line in found.lines():
         label = Text(shoal.printable(line.name), style="bold" if line.own else "")

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 import shoal
-from shoal.cli.options import Delimiter, Encoding, Input, Json, Missing, NoHeader, reading_of
-from shoal.cli.shell import err, out, told_errors
+from shoal.cli.options import Delimiter, Encoding, Force, Input, Json, Missing, NoHeader, reading_of
+from shoal.cli.shell import out, tell, told_errors
 from shoal.cli.tables import plain_table
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 def inspect(
@@ -27,27 +28,26 @@ def inspect(
     encoding: Encoding = None,
     missing: Missing = None,
     no_header: NoHeader = False,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Show what is in a table and propose a role for each column. No value of the table is shown."""
     with told_errors():
         found = shoal.inspect(table, reading_of(delimiter, encoding, missing, no_header))
         for note in found.notes:
-            err.print(f"note: {note}", markup=False, highlight=False, soft_wrap=True)
+            tell(f"note: {note}")
         if output:
-            found.write(output, k)
-            err.print(
-                f"plan written to {output}; check it, then: shoal protect {table} -o OUT --plan {output}",
-                markup=False,
-                soft_wrap=True,
-            )
+            found.write(output, k, overwrite=force)
+            tell(f"plan written to {output}; check it, then: shoal protect {table} -o OUT --plan {output}")
         if as_json:
             typer.echo(json.dumps(found.to_dict()))
         else:
-            out.print(_inspection_table(found))
+            out().print(_inspection_table(found))
 
 
 def _inspection_table(found: shoal.Inspection) -> Table:
+    from rich.text import Text
+
     table = plain_table("column", "type", "missing", "distinct", "proposed role", "because")
     for p in found.proposals:
         style = {"identifier": "red", "quasi-identifier": "yellow"}.get(p.role, "")

@@ -4,17 +4,31 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Group
-from rich.table import Table
-from rich.text import Text
 
 import shoal
-from shoal.cli.options import Delimiter, Encoding, Hierarchy, Json, Missing, NoHeader, hierarchies, names, reading_of
-from shoal.cli.shell import err, out, told_errors
+from shoal.cli.options import (
+    ColumnWeight,
+    Delimiter,
+    Encoding,
+    Force,
+    Hierarchy,
+    Json,
+    Missing,
+    NoHeader,
+    Nominal,
+    Order,
+    categories,
+    names,
+    reading_of,
+)
+from shoal.cli.shell import out, tell, told_errors
 from shoal.cli.tables import plain_table
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 _HEADINGS = {"utility": "what is kept", "risk": "what is at risk", "both": "both"}
 _BY_COLUMN = {
@@ -50,6 +64,12 @@ def measure(
         Path | None, typer.Option(help="Table of the people it may be about, for delta-presence.")
     ] = None,
     hierarchy: Hierarchy = None,
+    order: Order = None,
+    nominal: Nominal = None,
+    column_weight: ColumnWeight = None,
+    scaling: Annotated[
+        str | None, typer.Option(help="What numbers are divided by in the record loss: range, z-score, robust or none.")
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the figures to a JSON file.")
     ] = None,
@@ -58,6 +78,7 @@ def measure(
     encoding: Encoding = None,
     missing: Missing = None,
     no_header: NoHeader = False,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Measure what a release keeps and what it risks, whoever made it."""
@@ -71,20 +92,24 @@ def measure(
             known=names(known),
             blocking=names(blocking),
             population=population,
-            hierarchies=hierarchies(hierarchy),
+            **categories(hierarchy, order, nominal, column_weight),
+            scaling=scaling,
             reading=reading_of(delimiter, encoding, missing, no_header),
             output=output,
+            overwrite=force,
             threads=threads,
         )
         for note in found.notes:
-            err.print(f"note: {note}", markup=False, highlight=False, soft_wrap=True)
+            tell(f"note: {note}")
         if as_json:
             typer.echo(json.dumps(found.to_dict()))
         else:
-            out.print(Group(_figures_table(found), _columns_table(found)))
+            out().print(_figures_table(found), _columns_table(found))
 
 
 def _figures_table(found: shoal.Measures) -> Table:
+    from rich.text import Text
+
     table = plain_table("measure", "figure", "what it says")
     table.columns[1].justify = "right"
     about = ""
@@ -100,6 +125,8 @@ def _figures_table(found: shoal.Measures) -> Table:
 
 
 def _columns_table(found: shoal.Measures) -> Table:
+    from rich.text import Text
+
     shown = [name for name in _BY_COLUMN if any(name in column for column in found.by_column.values())]
     table = plain_table("column", *(_BY_COLUMN[name] for name in shown))
     for heading in table.columns[1:]:

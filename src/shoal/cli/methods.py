@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 import shoal
 from shoal.cli.options import Json
 from shoal.cli.shell import out, told_errors
 from shoal.cli.tables import plain_table
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.text import Text
 
 
 def methods(
@@ -26,12 +28,14 @@ def methods(
         if as_json:
             typer.echo(json.dumps({"methods": [m.to_dict() for m in chosen]}))
         elif name is None:
-            out.print(_methods_table(chosen))
+            out().print(_methods_table(chosen))
         else:
-            out.print(_method_page(chosen[0]))
+            out().print(_method_page(chosen[0]))
 
 
 def _methods_table(chosen: Sequence[Any]) -> Table:
+    from rich.text import Text
+
     table = plain_table("method", "what it does")
     for m in chosen:
         options = ", ".join(f"{o.name}={_shown(o.default)}" for o in m.options)
@@ -41,6 +45,8 @@ def _methods_table(chosen: Sequence[Any]) -> Table:
 
 
 def _method_page(m: Any) -> Text:
+    from rich.text import Text
+
     page = Text.assemble((m.name, "bold"), f"\n{m.doc}\n\nsource  {m.source}\ncost    {m.cost}\n")
     page.append("options" if m.options else "It has no options.")
     for o in m.options:

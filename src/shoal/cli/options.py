@@ -59,6 +59,7 @@ BrokenRules = Annotated[
 ]
 PlanFile = Annotated[Path | None, typer.Option(help="Settings in YAML; options given here take precedence.")]
 Seed = Annotated[int | None, typer.Option(help="For methods that draw random numbers.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that are there already.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -119,9 +120,8 @@ def categories(
     order: Sequence[str] | None,
     nominal: Sequence[str] | None,
     column_weight: Sequence[str] | None,
-    combinations: str | None,
 ) -> dict[str, Any]:
-    """Return what was said about categories, by the names of the settings."""
+    """Return what was said about the kinds of columns, by the names of the settings."""
     shares: dict[str, float] = {}
     for name, text in pairs(column_weight or (), "--column-weight").items():
         try:
@@ -133,7 +133,6 @@ def categories(
         "orders": {name: names([text]) or [] for name, text in pairs(order or (), "--order").items()} or None,
         "nominal": names(nominal),
         "column_weights": shares or None,
-        "combinations": combinations,
     }
 
 

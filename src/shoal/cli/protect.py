@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,6 +22,7 @@ from shoal.cli.options import (
     Delimiter,
     Drop,
     Encoding,
+    Force,
     Hierarchy,
     Input,
     Json,
@@ -49,7 +49,7 @@ from shoal.cli.options import (
     reading_of,
     sets,
 )
-from shoal.cli.shell import err, out, printed_or_told, told_errors
+from shoal.cli.shell import out, printed_or_told, tell, told_errors
 from shoal.cli.tables import rules_table, summary_table
 
 
@@ -101,6 +101,7 @@ def protect(
     encoding: Encoding = None,
     missing: Missing = None,
     no_header: NoHeader = False,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Protect a table and write the release, with its manifest beside it."""
@@ -119,7 +120,8 @@ def protect(
             small_strata=small_strata,
             aggregators=aggregators(aggregator),
             scaling=scaling,
-            **categories(hierarchy, order, nominal, column_weight, combinations),
+            **categories(hierarchy, order, nominal, column_weight),
+            combinations=combinations,
             blocking=blocks(blocking, block_size, block_columns, repair),
             reading=reading_of(delimiter, encoding, missing, no_header),
             rules=rules,
@@ -129,18 +131,18 @@ def protect(
             all_numeric=all_numeric,
             output=output,
             report=report,
+            overwrite=force,
             threads=threads,
         )
         for note in release.summary.notes:
-            err.print(f"note: {note}", markup=False, highlight=False, soft_wrap=True)
+            tell(f"note: {note}")
         with printed_or_told(output):
             if as_json:
                 typer.echo(json.dumps(release.summary.to_dict()))
             else:
-                out.print(summary_table(release.summary))
+                out().print(summary_table(release.summary))
                 if release.summary.rules:
-                    out.print(rules_table(release.summary))
-            sys.stdout.flush()
+                    out().print(rules_table(release.summary))
 
 
 def _options(given: Sequence[str] | None, **flags: float | None) -> dict[str, Any] | None:

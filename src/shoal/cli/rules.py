@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 import shoal
-from shoal.cli.options import Delimiter, Encoding, Input, Json, Missing, NoHeader, reading_of
-from shoal.cli.shell import err, out, told_errors
+from shoal.cli.commands import COMMANDS, LightGroup
+from shoal.cli.options import Delimiter, Encoding, Force, Input, Json, Missing, NoHeader, reading_of
+from shoal.cli.shell import check_inputs, out, tell, told_errors
 from shoal.cli.tables import plain_table
 
-rules = typer.Typer(help="Check edit rules on a table, or write them in the other notation.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from rich.table import Table
+
+rules = typer.Typer(name="rules", cls=LightGroup, help=COMMANDS["rules"], no_args_is_help=True, add_completion=False)
 RuleFile = Annotated[
     Path, typer.Argument(metavar="RULES", help="Rules: Schematron (.sch, .xml), expressions (.rules, .txt), or a plan.")
 ]
@@ -42,21 +44,20 @@ def check(
         if as_json:
             typer.echo(json.dumps([finding.to_dict() for finding in found]))
         else:
-            out.print(_findings(found, rows))
+            out().print(_findings(found, rows))
         for finding in found:
             if finding.up_to_rounding:
-                err.print(
+                tell(
                     f"note: rule '{shoal.printable(finding.name)}' holds in {finding.up_to_rounding} records up to "
-                    "rounding, and not to the last digit",
-                    markup=False,
-                    highlight=False,
-                    soft_wrap=True,
+                    "rounding, and not to the last digit"
                 )
     if any(finding.violations for finding in found):
         raise typer.Exit(1)
 
 
 def _findings(found: list[shoal.RuleFinding], rows: int) -> Table:
+    from rich.text import Text
+
     table = plain_table("rule", "violations", "not applicable", "rows", "checked by")
     for finding in found:
         shown = ", ".join(map(str, finding.rows[:rows]))
@@ -79,9 +80,11 @@ def convert(
     ],
     record: Annotated[str, typer.Option(help="Schematron: name of the element that is a record.")] = "Record",
     original: Annotated[str, typer.Option(help="Schematron: name of the original data.")] = "microdata.xml",
+    force: Force = False,
 ) -> None:
     """Write rules in the notation that the ending of the output asks for."""
     with told_errors():
+        check_inputs(output, file)
         read = shoal.read_rules(file)
-        shoal.write_rules(read, output, record=record, original=original)
-        err.print(f"{len(read)} rules written to {output}", markup=False, highlight=False, soft_wrap=True)
+        shoal.write_rules(read, output, record=record, original=original, overwrite=force)
+        tell(f"{len(read)} rules written to {output}")

@@ -1,4 +1,4 @@
-"""What all commands share: the application, the two streams, and how errors become sentences and a status."""
+"""What all commands share: the two streams, and how errors become sentences and a status."""
 
 from __future__ import annotations
 
@@ -7,35 +7,35 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
 import typer
-from rich.console import Console
 
 import shoal
+from shoal.cli.process import Terminated
 
-app = typer.Typer(
-    name="shoal",
-    help="Make microdata safe to publish: every record hides in a group of at least k.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-)
-out = Console()
-err = Console(stderr=True)
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
-@app.callback(invoke_without_command=True)
-def _root(
-    context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
-) -> None:
-    if version:
-        typer.echo(f"shoal {shoal.__version__}")
-        raise typer.Exit
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+def out() -> Console:
+    """Return standard output, for tables and styles."""
+    from rich.console import Console  # late: `--json` needs none of it
+
+    return Console()
+
+
+def tell(message: str, style: str = "") -> None:
+    """Write a message to standard error, as it is and on one line."""
+    from rich.console import Console
+
+    Console(stderr=True).print(message, style=style, markup=False, emoji=False, highlight=False, soft_wrap=True)
+
+
+def check_inputs(output: Path, *inputs: Path | None) -> None:
+    """Refuse an output that is one of the files that are read, before any work is done."""
+    if any(path and path.exists() and output.exists() and output.samefile(path) for path in inputs):
+        raise shoal.FileError(f"'{output}' is one of the files that are read; write to another file")
 
 
 @contextmanager
@@ -45,11 +45,22 @@ def told_errors(interrupted: Callable[[], str] = lambda: "nothing was written") 
         yield
     except shoal.ShoalError as error:
         message = "\n".join(map(shoal.printable, str(error).split("\n")))
-        err.print(f"error: {message}", markup=False, highlight=False, style="red", soft_wrap=True)
-        raise typer.Exit(1 if isinstance(error, shoal.BrokenPromise) else 2) from None
-    except KeyboardInterrupt:
-        err.print(f"interrupted; {interrupted()}", markup=False, highlight=False, soft_wrap=True)
-        raise typer.Exit(130) from None
+        tell(f"error: {message}", style="red")
+        raise typer.Exit(1 if isinstance(error, shoal.BrokenPromise | FileExistsError) else 2) from None
+    except MemoryError:
+        tell(f"error: there is not enough memory for this; {interrupted()}", style="red")
+        raise typer.Exit(2) from None
+    except OSError as error:
+        if isinstance(error, BrokenPipeError) or error.filename is not None:
+            raise  # whoever read the output has seen enough; or it is about something else
+        _lose_output()
+        tell(f"error: the result could not be printed: {error.strerror}", style="red")
+        raise typer.Exit(2) from None
+    except (KeyboardInterrupt, Terminated) as stop:
+        left = "; ".join(getattr(stop, "__notes__", ())) or interrupted()
+        ended = isinstance(stop, Terminated)
+        tell(f"{'terminated' if ended else 'interrupted'}; {left}")
+        raise typer.Exit(143 if ended else 130) from None
 
 
 @contextmanager
@@ -57,7 +68,13 @@ def printed_or_told(output: Path) -> Iterator[None]:
     """Say so where a release was written and its summary cannot be printed."""
     try:
         yield
+        sys.stdout.flush()
     except OSError:
-        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - so that closing it at the end does not fail again
-        err.print(f"error: {output} was written, but its summary could not be printed", markup=False)
+        _lose_output()
+        tell(f"error: {output} was written, but its summary could not be printed")
         raise typer.Exit(2) from None
+
+
+def _lose_output() -> None:
+    """Give up standard output, so that closing it at the end does not fail again."""
+    sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - till the end

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 import shoal
 from shoal.cli.options import (
@@ -48,8 +46,11 @@ from shoal.cli.options import (
     reading_of,
     sets,
 )
-from shoal.cli.shell import err, out, told_errors
+from shoal.cli.shell import out, tell, told_errors
 from shoal.cli.tables import plain_table
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 def sweep(
@@ -88,7 +89,7 @@ def sweep(
         list[str] | None, typer.Option(help="Columns that an intruder knows: a,b; the quasi-identifiers by default.")
     ] = None,
     risk: Annotated[str, typer.Option(help="dbrl, dr, global_risk or interval_disclosure.")] = "dbrl",
-    loss: Annotated[str, typer.Option(help="information_loss, pil or il1s.")] = "information_loss",
+    loss: Annotated[str, typer.Option(help="information_loss, record_loss, pil or il1s.")] = "information_loss",
     max_risk: Annotated[float | None, typer.Option(help="Most risk allowed, in percent.")] = None,
     max_loss: Annotated[float | None, typer.Option(help="Most loss allowed, in percent.")] = None,
     sample: Annotated[int | None, typer.Option(help="Try on random samples of so many records.")] = None,
@@ -129,7 +130,8 @@ def sweep(
             small_strata=small_strata,
             aggregators=aggregators(aggregator),
             scaling=scaling,
-            **categories(hierarchy, order, nominal, column_weight, combinations),
+            **categories(hierarchy, order, nominal, column_weight),
+            combinations=combinations,
             blocking=blocks(blocking, block_size, block_columns, repair),
             reading=reading_of(delimiter, encoding, missing, no_header),
             rules=rules,
@@ -137,18 +139,18 @@ def sweep(
             seed=seed,
         )
         for note in found.notes:
-            err.print(f"note: {note}", markup=False, highlight=False, soft_wrap=True)
+            tell(f"note: {note}")
         if as_json:
             typer.echo(json.dumps(found.to_dict()))
             return
-        out.print(_front_table(found))
-        out.print(found.recommendation, markup=False, highlight=False)
+        out().print(_front_table(found))
+        out().print(found.recommendation, markup=False, highlight=False)
         if output is not None:
             again = f"; {found.reused} results were there already" if found.reused else ""
-            err.print(f"written to {output}{again}", markup=False, highlight=False, soft_wrap=True)
+            tell(f"written to {output}{again}")
             if found.recommended:
                 follow = f"shoal protect {table} -o OUT --plan {output / 'recommended.yaml'}"
-                err.print(f"to make it: {follow}", markup=False, highlight=False, soft_wrap=True)
+                tell(f"to make it: {follow}")
 
 
 def _left(output: Path | None) -> str:
@@ -160,6 +162,8 @@ def _left(output: Path | None) -> str:
 
 def _front_table(found: shoal.Sweep) -> Table:
     """Return the front, from the highest risk to the lowest."""
+    from rich.text import Text
+
     axes = (found.axes.risk, found.axes.loss)
     headings = [f"{shoal.MEASURES[name].label}, %" for name in axes]
     count = f"{len(found.front)} of {len(found.results)} combinations that no other beats"

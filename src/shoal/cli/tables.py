@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from rich import box
-from rich.table import Table
-from rich.text import Text
+from typing import TYPE_CHECKING
 
 import shoal
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 def plain_table(*columns: str, title: str | None = None) -> Table:
     """Return an empty table with a heading for each column."""
+    from rich import box
+    from rich.table import Table
+
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False, header_style="bold")
     for column in columns:
         table.add_column(column)
@@ -26,6 +30,8 @@ def proof_row(summary: shoal.Summary) -> dict[str, str]:
 
 def summary_table(summary: shoal.Summary) -> Table:
     """Return the summary of a release, a line for each figure."""
+    from rich.table import Table
+
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold")
     table.add_column()
@@ -35,6 +41,7 @@ def summary_table(summary: shoal.Summary) -> Table:
         "records": f"{summary.records}",
         "groups": sizes,
         "information loss": f"{summary.information_loss:.4f} %",
+        **({} if summary.record_loss is None else {"record loss": f"{summary.record_loss:.4f} %"}),
         **proof_row(summary),
         "SSE, SST": f"{summary.sse:.4f}, {summary.sst:.4f}",
         "suppressed cells": f"{summary.suppressed_cells}",
@@ -48,6 +55,8 @@ def summary_table(summary: shoal.Summary) -> Table:
 
 def rules_table(summary: shoal.Summary) -> Table:
     """Return how each rule was kept, and what it cost."""
+    from rich.text import Text
+
     table = plain_table("rule", "kind", "kept by", "violations before, after", "guaranteed", "cost, %")
     for rule in summary.rules:
         table.add_row(

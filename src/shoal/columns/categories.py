@@ -50,8 +50,8 @@ class Category:
         themselves.
     distances : float64 (occurring, codes) or None
         From the codes that occur to all; None stands for equal or not.
-    hierarchy : Hierarchy or None
-        The values that occur and their ancestors.
+    measured : NodeDistances or None
+        The hierarchy, and the distances between its nodes.
     nodes : int64 (codes,)
         Node of each code; the codes themselves where there is no hierarchy.
     """
@@ -63,8 +63,13 @@ class Category:
     kind: Kind
     order: Ints
     distances: Floats | None
-    hierarchy: Hierarchy | None
+    measured: NodeDistances | None
     nodes: Ints
+
+    @property
+    def hierarchy(self) -> Hierarchy | None:
+        """The hierarchy of a semantic column."""
+        return None if self.measured is None else self.measured.hierarchy
 
     def take(self, rows: Ints) -> Category:
         """Return the column restricted to some rows."""
@@ -136,12 +141,20 @@ def semantic(name: str, factor: Factor, hierarchy: Hierarchy, distance: str) -> 
     if distance == "information-content":
         counts = np.zeros(len(hierarchy))
         np.add.at(counts, at, np.bincount(factor.codes[factor.observed], minlength=len(at)).astype(np.float64))
-    distances = NodeDistances.of(hierarchy, distance, counts).matrix(at, nodes)
+    measured = NodeDistances.of(hierarchy, distance, counts)
     place = np.empty(len(hierarchy), dtype=np.int64)
     place[hierarchy.post_order()] = np.arange(len(hierarchy))
     names = (*held, *(hierarchy.names[node] for node in rest))
     return Category(
-        name, factor.codes, factor.observed, names, Kind.SEMANTIC, place[nodes], distances, hierarchy, nodes
+        name,
+        factor.codes,
+        factor.observed,
+        names,
+        Kind.SEMANTIC,
+        place[nodes],
+        measured.matrix(at, nodes),
+        measured,
+        nodes,
     )
 
 

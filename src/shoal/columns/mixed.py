@@ -125,7 +125,7 @@ def mix(
             centring.append(tables[-1] ** 2 if column.name in squared else tables[-1])
         else:
             assert scale is not None
-            cells[:, j] = np.where(here, scale.apply(column.values[first]), np.nan)
+            cells[:, j] = np.where(here, scale.compare(column.values[first]), np.nan)
             order[:, j] = cells[:, j]
             kinds.append(NUMBER)
             width.append(1)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from shoal.columns.categories import AnyColumn
 from shoal.columns.mixed import Mixed, mix
 from shoal.columns.numbers import Column
-from shoal.columns.scaling import Records, Scale, encode
+from shoal.columns.scaling import Records, Scale, encode, encode_points
 from shoal.kernels.arrays import Ints
 
 
@@ -42,9 +42,9 @@ class QuasiIdentifiers:
         return [column.name for column in self.columns]
 
     @property
-    def complete(self) -> bool:
-        """Whether no value is missing."""
-        return all(bool(column.observed.all()) for column in self.columns)
+    def incomplete(self) -> int:
+        """How many columns have missing values."""
+        return sum(not column.observed.all() for column in self.columns)
 
     @property
     def mixed(self) -> bool:
@@ -72,10 +72,20 @@ class QuasiIdentifiers:
         now = [aggregators.get(name, own) for name, own in zip(self.names, self.aggregators, strict=True)]
         return replace(self, aggregators=now)
 
-    def scaled(self, threads: int = 1) -> Records:
-        """Return the columns of numbers and dates side by side, as methods for numbers see them."""
-        chosen = [column for column in self.columns if isinstance(column, Column)]
-        return replace(encode(chosen, [scale for scale in self.scales if scale is not None]), threads=threads)
+    def scaled(self) -> Records:
+        """Return the columns of numbers and dates side by side, their means at 0."""
+        return encode(*self._numbers())
+
+    def points(self, threads: int = 1) -> Records:
+        """Return the columns of numbers and dates as points, as methods see them.
+
+        Where there is no scaling, they are as they are; a missing cell is at the distance that is to be expected.
+        """
+        return replace(encode_points(*self._numbers()), threads=threads)
+
+    def ordered(self, threads: int = 1) -> Records:
+        """Return the columns of numbers and dates for methods that sort them: values, and which there are."""
+        return replace(encode(*self._numbers(), centred=False), threads=threads)
 
     def counted(self, threads: int = 1) -> Mixed:
         """Return distinct records of any kind with their frequencies, as methods for categories see them."""
@@ -90,3 +100,17 @@ class QuasiIdentifiers:
             [self.shares[j] for j in places],
             [self.aggregators[j] for j in places],
         )
+
+    def _numbers(self) -> tuple[list[Column], list[Scale]]:
+        chosen = [column for column in self.columns if isinstance(column, Column)]
+        return chosen, [scale for scale in self.scales if scale is not None]
+
+
+def join_sets(sets: Sequence[QuasiIdentifiers]) -> QuasiIdentifiers:
+    """Return all columns of some sets in one."""
+    return QuasiIdentifiers(
+        [column for quasi in sets for column in quasi.columns],
+        [scale for quasi in sets for scale in quasi.scales],
+        [share for quasi in sets for share in quasi.shares],
+        [aggregator for quasi in sets for aggregator in quasi.aggregators],
+    )

@@ -2,7 +2,8 @@
 
 Distances and information loss are taken on scaled columns. The z-score uses the population standard deviation
 (ddof 0), as the published results do. Columns are centred on their first value before anything is summed and
-scaled by a power of two, so that an offset of 1e9, values of 1e-300 or of 1e300 cost no digits.
+scaled by a power of two, so that an offset of 1e9, values of 1e-300 or of 1e300 cost no digits. Without scaling, the
+methods see the values as they are: differences of whole numbers are exact, and ties are ties.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from shoal.columns.numbers import Column
 from shoal.errors import DataError
 from shoal.kernels.arrays import Flags, Floats, Numbers
+from shoal.kernels.missing_cells import filled_in
 
 ScalingName = Literal["z-score", "range", "robust", "none"]
 _SMALL, _LARGE = 1e-100, 1e100  # between these, squares of numbers and of their 16 first digits fit
@@ -29,18 +31,36 @@ class Scale:
 
     ``base`` is a value of the column and ``unit`` a power of two; ``location`` and ``spread`` are in that unit.
     A constant column has a spread of 0 and becomes 0 everywhere: it plays no part in distances.
+
+    ``kept`` is what may be taken from the values of a column that is not scaled without changing a digit of their
+    differences: ``base``, or 0 where that would round. None where the column is scaled. ``variance`` is that of the
+    scaled values, which a missing one is expected to have.
     """
 
     base: float
     unit: float
     location: float
     spread: float
+    kept: float | None = None
+    variance: float = 1.0
 
     def apply(self, values: Numbers) -> Floats:
         """Scale an array of values."""
         if self.spread == 0.0:
             return np.zeros(len(values))
         return ((values.astype(np.float64) - self.base) / self.unit - self.location) / self.spread
+
+    def compare(self, values: Numbers) -> Floats:
+        """Scale an array of values, for differences: where there is no scaling, they are those of the values."""
+        if self.kept is None or self.spread == 0.0:
+            return self.apply(values)
+        return values.astype(np.float64) - self.kept
+
+    def middle(self, centred: bool) -> float:
+        """Return what the mean becomes: 0, but where there is no scaling and values are not ``centred``."""
+        if centred or self.kept is None or self.spread == 0.0:
+            return 0.0
+        return self.base - self.kept + self.location * self.unit
 
 
 @dataclass(frozen=True)
@@ -50,7 +70,7 @@ class Records:
     Attributes
     ----------
     values : float64 (n, d), C order
-        Scaled values; 0 where missing.
+        Scaled values; the mean of the column where missing.
     observed : bool (n, d) or None
         Which values there are; None where none is missing.
     threads : int
@@ -84,10 +104,21 @@ def fit_scale(column: Column, scaling: ScalingName) -> Scale:
     unit = _power_of_two(float(np.abs(above).max()))
     x = above / unit
     if x.min() == x.max():
-        return Scale(base, unit, float(x[0]), 0.0)
+        return Scale(base, unit, float(x[0]), 0.0, variance=0.0)
     location = float(x.mean())
     location += float((x - location).mean())  # the second pass takes the rounding of the first out
-    return Scale(base, unit, location, _spread(x, location, scaling, column.name) if scaling != "none" else 1.0 / unit)
+    if scaling == "z-score":
+        return Scale(base, unit, location, _spread(x, location, scaling, column.name))
+    spread = 1.0 / unit if scaling == "none" else _spread(x, location, scaling, column.name)
+    kept = (base if _is_exact(seen, base) else 0.0) if scaling == "none" else None
+    return Scale(base, unit, location, spread, kept, float(np.mean((x - location) ** 2)) / spread**2)
+
+
+def _is_exact(x: Floats, base: float) -> bool:
+    """Whether a number can be taken from all others without rounding: the error of each difference is a number."""
+    above = x - base
+    taken = x - above
+    return bool(((x - (above + taken)) + (taken - base) == 0.0).all())
 
 
 def _spread(x: Floats, location: float, scaling: ScalingName, name: str) -> float:
@@ -105,16 +136,38 @@ def _spread(x: Floats, location: float, scaling: ScalingName, name: str) -> floa
     return float(high - low)
 
 
-def encode(columns: list[Column], scales: list[Scale]) -> Records:
+def encode(columns: list[Column], scales: list[Scale], centred: bool = True) -> Records:
     """Scale columns and put them side by side.
 
-    Unscaled columns so large or small that their squares would not fit are all divided by the same power of two.
+    Columns that are not scaled are ``centred`` on their means or taken as they are. Where they are so large or small
+    that their squares would not fit, all are divided by the same power of two.
     """
-    values = np.column_stack([scale.apply(c.values) for c, scale in zip(columns, scales, strict=True)])
-    largest = float(np.abs(values).max(initial=0.0))
-    if largest > 0.0 and not _SMALL < largest < _LARGE:
-        values /= _power_of_two(largest)
-    observed = np.column_stack([c.observed for c in columns])
+    values, observed, _ = _side_by_side(columns, scales, centred)
+    return Records(values, None if observed.all() else observed)
+
+
+def encode_points(columns: list[Column], scales: list[Scale]) -> Records:
+    """Scale columns and put them side by side as points between which distances are Euclidean.
+
+    Columns that are not scaled are taken as they are. A missing cell is at the distance that is to be expected: it is
+    filled in, and marked in a column of its own, see :mod:`shoal.kernels.missing_cells`.
+    """
+    values, observed, unit = _side_by_side(columns, scales, centred=False)
     if observed.all():
-        return Records(np.ascontiguousarray(values))
-    return Records(np.ascontiguousarray(np.where(observed, values, 0.0)), np.ascontiguousarray(observed))
+        return Records(values)
+    means = np.array([scale.middle(False) / unit for scale in scales])
+    return Records(filled_in(values, observed, means, np.array([scale.variance / unit / unit for scale in scales])))
+
+
+def _side_by_side(columns: list[Column], scales: list[Scale], centred: bool) -> tuple[Floats, Flags, float]:
+    """Return scaled values, the mean of the column where missing, which there are, and what they were divided by."""
+    values = np.column_stack(
+        [
+            np.where(c.observed, scale.apply(c.values) if centred else scale.compare(c.values), scale.middle(centred))
+            for c, scale in zip(columns, scales, strict=True)
+        ]
+    )
+    largest = float(np.abs(values).max(initial=0.0))
+    unit = 1.0 if largest == 0.0 or _SMALL < largest < _LARGE else _power_of_two(largest)
+    observed = np.column_stack([c.observed for c in columns])
+    return np.ascontiguousarray(values / unit), np.ascontiguousarray(observed), unit

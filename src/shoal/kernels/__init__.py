@@ -1,1 +1,1 @@
-"""Compiled kernels: distances, pools of records that leave, selection. The only place that imports numba."""
+"""Compiled kernels: distances, pools of records that leave, selection. Only here is numba imported, to compile."""

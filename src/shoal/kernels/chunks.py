@@ -7,9 +7,10 @@ so that the result does not depend on the number of threads.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from shoal.kernels.pool import Pool, own_workspace
+from shoal.kernels.threads import run_watched
 
 _CHUNK = 4096  # rows: milliseconds of searching, against tens of microseconds for handing a chunk over
 
@@ -24,6 +25,4 @@ def search_in_chunks(pool: Pool, search: Callable[[Pool, int, int], None], rows:
     def one(start: int) -> None:
         search(own_workspace(pool), start, min(start + _CHUNK, rows))
 
-    with ThreadPoolExecutor(min(threads, len(starts)), thread_name_prefix="shoal-search") as workers:
-        for _ in workers.map(one, starts):
-            pass
+    run_watched([partial(one, start) for start in starts], [], threads)

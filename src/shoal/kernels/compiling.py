@@ -1,96 +1,136 @@
-"""One place for numba's flags, its cache, and the notice that a first run compiles.
+"""Kernels: functions that run as machine code, from the library that comes with shoal or compiled by numba.
 
-Every kernel is compiled without the global interpreter lock, so that blocks run in threads, and without
-``fastmath``: the promise that the same data give the same bytes rests on IEEE arithmetic in a fixed order.
+A kernel looks up the types of its arguments. What is in the library (:mod:`.library`) runs at once, and numba is not
+even imported; everything else is compiled when it is first called, and kept on disk (:mod:`.just_in_time`). Both ways
+give the same bits.
 """
 
 from __future__ import annotations
 
-import hashlib
+import functools
+import inspect
 import os
-import shutil
+import struct
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, overload
 
-import numba
-from numba.core import event
+from shoal.kernels import library, signatures, sources
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-config: Any = numba.config  # its settings are made at run time
+RECORD = "SHOAL_RECORD_KERNELS"  # a file that gets a line for each kernel and types that are called
 
-_PACKAGE = Path(__file__).parent.parent
-_WEEK = 7 * 24 * 3600
+_lock = threading.RLock()
+_listeners: list[Callable[[], None]] = []
 
 
-def _fingerprint() -> str:
-    """Hash of all sources that hold kernels.
+class Kernel:
+    """A function that runs as machine code.
 
-    numba's own cache looks only at the file of the outermost kernel; a changed callee in another file
-    would go unnoticed. A folder named after all the sources cannot be stale.
+    Attributes
+    ----------
+    py_func
+        The function as it is written.
     """
-    digest = hashlib.sha256()
-    for folder in ("blocking", "kernels", "partition"):
-        for source in sorted((_PACKAGE / folder).rglob("*.py")):
-            digest.update(source.read_bytes())
-    return digest.hexdigest()[:16]
+
+    __qualname__: str
+
+    def __init__(self, function: Callable[..., Any], inline: bool) -> None:
+        functools.update_wrapper(self, function)
+        sources.keep_source(function)
+        self.py_func = function
+        self._inline = inline
+        self._compiled_only = False  # known once it was called
+        self._calls: dict[tuple[Any, ...], library.Call | None] = {}
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Run the machine code for the types of these arguments."""
+        if self._compiled_only:
+            return self.dispatcher(*arguments, **named)
+        if named:
+            arguments = inspect.signature(self.py_func).bind(*arguments, **named).args
+        key: list[Any] = []
+        slots: list[Any] = []
+        signatures.read(arguments, key, slots)
+        try:
+            call = self._calls[tuple(key)]
+        except KeyError:
+            call = self._calls[tuple(key)] = self._find(arguments)
+        if call is not None:
+            with suppress(struct.error):  # a number of more than 64 bits
+                return call(arguments, slots)
+        return self.dispatcher(*arguments)
+
+    def __reduce__(self) -> str:
+        return self.__qualname__
+
+    @functools.cached_property
+    def dispatcher(self) -> Any:
+        """Numba's object for this kernel."""
+        with _lock:
+            from shoal.kernels import just_in_time
+
+            if not just_in_time.listeners:
+                just_in_time.listeners.append(_tell)
+            # a second thread may have waited for the lock
+            return self.__dict__.get("dispatcher") or just_in_time.compiled(self.py_func, self._inline)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What numba asks for when it compiles a kernel that calls this one."""
+        return self.dispatcher._numba_type_
+
+    def _find(self, arguments: tuple[Any, ...]) -> library.Call | None:
+        """Return the library's code for the types of these arguments, or None."""
+        types = signatures.text_of(arguments)
+        if types is not None and os.environ.get(RECORD):
+            with Path(os.environ[RECORD]).open("a", encoding="utf-8") as file:
+                file.write(f"{self.__module__}:{self.__qualname__} {types}\n")
+        opened = library.open_library()
+        entries: dict[str, library.Entry] = {}
+        with suppress(sources.SourceMissingError):
+            entries = {} if opened is None else opened.kernels.get(sources.hash_of(self.py_func), {})
+        self._compiled_only = not entries and not os.environ.get(RECORD)
+        if opened is None or types not in entries:
+            return None
+        return opened.bind(entries[types], signatures.pack_format(arguments), self.py_func.__globals__)
 
 
-def _cache_folder() -> str:
-    """Return the folder for compiled kernels; folders of other versions unused for a week are removed."""
-    if os.environ.get("NUMBA_CACHE_DIR"):
-        return str(config.CACHE_DIR)
-    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "shoal"
-    folder = root / f"kernels-{_fingerprint()}"
-    # numba falls back to its own places where this one cannot be written
-    with suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-        os.utime(folder)
-        for other in root.glob("kernels-*"):
-            if time.time() - other.stat().st_mtime > _WEEK:
-                shutil.rmtree(other, ignore_errors=True)
-    return str(folder)
+@overload
+def kernel(function: Function) -> Function: ...
+@overload
+def kernel(*, inline: bool) -> Callable[[Function], Function]: ...
+def kernel(function: Function | None = None, *, inline: bool = False) -> Any:
+    """Make a function a kernel; ``inline`` puts it into its callers, for small ones that are called in a hot loop."""
+    if function is None:
+        return functools.partial(Kernel, inline=inline)
+    return cast("Function", Kernel(function, inline))
 
 
-_CACHE = _cache_folder()
+def implement(operation: Callable[..., Any], kernels: dict[type, Any]) -> None:
+    """Say which kernel stands for an operation inside kernels, by the type of its first argument."""
+    sources.OPERATIONS[operation] = kernels
 
 
-def kernel(function: Function) -> Function:
-    """Compile a function with shoal's flags: nogil, cached, strict IEEE arithmetic."""
-    before = config.CACHE_DIR
-    config.CACHE_DIR = _CACHE
-    try:
-        compiled = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
-    finally:
-        config.CACHE_DIR = before
-    return cast("Function", compiled)
-
-
-class _FirstCompile(event.Listener):
-    """Calls back once, when numba starts to compile in the listening process."""
-
-    def __init__(self, notify: Callable[[], None]) -> None:
-        self._notify = notify
-        self._lock = threading.Lock()
-        self._said = False
-
-    def on_start(self, event: Any) -> None:
-        with self._lock:
-            first, self._said = not self._said, True
-        if first:
-            self._notify()
-
-    def on_end(self, event: Any) -> None:
-        pass
+def _tell() -> None:
+    for listener in list(_listeners):
+        listener()
 
 
 @contextmanager
 def on_first_compile(notify: Callable[[], None]) -> Iterator[None]:
-    """Call ``notify`` once if anything has to be compiled inside the block; kernels from the cache do not count."""
-    listener = _FirstCompile(notify)
-    with event.install_listener("numba:compile", listener):
+    """Call ``notify`` once if anything has to be compiled inside the block; kernels kept on disk do not count."""
+    first = threading.Lock()
+
+    def listener() -> None:
+        if first.acquire(blocking=False):
+            notify()
+
+    _listeners.append(listener)
+    try:
         yield
+    finally:
+        _listeners.remove(listener)

@@ -29,13 +29,13 @@ def draw(stream: Stream, below: int) -> int:
     return int(np.int64(((_next(stream) >> np.uint64(32)) * np.uint64(below)) >> np.uint64(32)))
 
 
-@kernel
+@kernel(inline=True)
 def uniform(stream: Stream) -> float:
     """Return the next number from [0, 1)."""
     return float(_next(stream) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@kernel
+@kernel(inline=True)
 def _next(stream: Stream) -> np.uint64:
     stream[0] += np.uint64(0x9E3779B97F4A7C15)
     z = stream[0]

@@ -20,7 +20,7 @@ _NEAR = 16  # groups that each group looks at
 
 def nearest_groups(sums: Floats, sizes: Floats, threads: int) -> Ints:
     """Return for each group those with the nearest centroids, itself among them."""
-    return nearest_of_all(np.ascontiguousarray(sums / sizes[:, None]), None, _NEAR + 1, threads)
+    return nearest_of_all(np.ascontiguousarray(sums / sizes[:, None]), _NEAR + 1, threads)
 
 
 @kernel

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels.arrays import Flags, Floats, Ints
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.tree import LEAF, LEVELS, Singles, TreePool
 from shoal.kernels.tree_search import box_distances, doubt_of, exact_distance, leaf_distances, scale_point, within
@@ -23,14 +23,22 @@ _TIE = 1e-9
 
 @kernel
 def link_in_tree(
-    pool: TreePool, points: Floats, point_codes: Ints, codes: Ints, own: Ints, copies: Ints, watch: Ints
+    pool: TreePool,
+    points: Floats,
+    point_codes: Ints,
+    codes: Ints,
+    expected: Floats,
+    own: Ints,
+    copies: Ints,
+    watch: Ints,
 ) -> Floats:
     """Chance that an intruder who takes the nearest released record takes the right one, for each original record.
 
     ``points`` (q, a) and ``point_codes`` (q, b) are the numbers and categories of the original records. ``pool`` holds
     the numbers of the released records and ``codes`` (m, b) their categories, each combination once; ``own`` (q,) is
-    the row of the right one, ``copies`` (m,) how many released records each stands for. Categories only add to a
-    distance, so that the tree of the numbers bounds it. Ties share the link. The pool is only read, so that threads
+    the row of the right one, ``copies`` (m,) how many released records each stands for, ``expected`` (b,) what a
+    category adds that is missing in one record. Categories only add to a distance, so that the tree of the numbers
+    bounds it. Ties share the link. The pool is only read, so that threads
     can share it.
     """
     q, a = points.shape
@@ -48,14 +56,14 @@ def link_in_tree(
             break
         watch[DONE] += 1
         point, right = points[i], own[i]
-        best = _with_categories(exact_distance(values, point, right), point_codes[i], codes[right], a)
+        best = _with_categories(exact_distance(values, point, right), point_codes[i], codes[right], expected)
         if best == 0.0 and d == a:
             chances[i] = 1.0 / copies[right]
             continue
         square = scale_point(point, centre, unit, scaled)
         limit = within(best * (1.0 + _TIE), unit, doubt_of(radius, square), a)
         ties = _ties_in_tree(
-            values, point, point_codes[i], codes, right, best, limit, copies, shape[LEVELS],
+            values, point, point_codes[i], codes, expected, right, best, limit, copies, shape[LEVELS],
             slots[place_of[right]] // LEAF, places, first, after, columns, counts, low, high, fans, boxes, scaled,
             chunk, bounds, path,
         )  # fmt: skip
@@ -70,6 +78,7 @@ def _ties_in_tree(
     point: Floats,
     point_codes: Ints,
     codes: Ints,
+    expected: Floats,
     right: int,
     best: float,
     limit: np.float32,
@@ -100,7 +109,7 @@ def _ties_in_tree(
                 other = first[places[leaf * LEAF + s]]
                 numbers = exact_distance(values, point, other)
                 while other >= 0:
-                    away = _with_categories(numbers, point_codes, codes[other], a)
+                    away = _with_categories(numbers, point_codes, codes[other], expected)
                     if away < best * (1.0 - _TIE):
                         return 0
                     if away <= best * (1.0 + _TIE) and other != right:
@@ -132,43 +141,40 @@ def _ties_in_tree(
 
 
 @kernel
-def _with_categories(numbers: float, x: Ints, y: Ints, a: int) -> float:
-    """Squared distance of two records with a columns of numbers, ``numbers`` apart, and some of categories.
+def _with_categories(numbers: float, x: Ints, y: Ints, expected: Floats) -> float:
+    """Squared distance of two records whose numbers are ``numbers`` apart: each category that differs adds 1.
 
-    Each category that differs adds 1. One that is missing in either record is left out, and the rest scaled up.
+    One that is missing in one of them adds what is to be expected.
     """
-    total, common = numbers, a
+    total = numbers
     for j in range(len(x)):
         if x[j] >= 0 and y[j] >= 0:
             total += 1.0 if x[j] != y[j] else 0.0
-            common += 1
-    d = a + len(x)
-    return total if common == d else total * d / common
+        elif x[j] >= 0 or y[j] >= 0:
+            total += expected[j]
+    return total
 
 
 @kernel
 def link_by_looking(
     points: Floats,
-    points_seen: Flags,
     point_codes: Ints,
     values: Floats,
-    values_seen: Flags,
     codes: Ints,
+    expected: Floats,
     own: Ints,
     copies: Ints,
     starts: Ints,
     blocks: Ints,
     watch: Ints,
 ) -> Floats:
-    """The same chances for numbers and categories with missing values, by looking at every released record.
+    """The same chances by looking at every released record, inside blocks.
 
-    ``points``, ``points_seen`` (q, a) and ``point_codes`` (q, b) are the original records, ``values``, ``values_seen``
-    (m, a) and ``codes`` (m, b) the distinct released ones, sorted by block: those of block t are from ``starts[t]`` to
-    ``starts[t + 1]``, and ``blocks`` (q,) says where to look for each point. Where the right record is in another
-    block, the link fails.
+    ``points`` (q, a) and ``point_codes`` (q, b) are the original records, ``values`` (m, a) and ``codes`` (m, b) the
+    distinct released ones, sorted by block: those of block t are from ``starts[t]`` to ``starts[t + 1]``, and
+    ``blocks`` (q,) says where to look for each point. Where the right record is in another block, the link fails.
     """
-    q, a = points.shape
-    d = a + point_codes.shape[1]
+    q = len(points)
     chances = np.zeros(q)
     for i in range(q):
         if watch[STOP]:
@@ -177,16 +183,12 @@ def link_by_looking(
         block, right = blocks[i], own[i]
         if right < starts[block] or right >= starts[block + 1]:
             continue
-        best = _mixed(
-            points[i], points_seen[i], point_codes[i], values[right], values_seen[right], codes[right], d, np.inf
-        )
+        best = _distance(points[i], point_codes[i], values[right], codes[right], expected, np.inf)
         ties, farthest = copies[right], best * (1.0 + _TIE)
         for other in range(starts[block], starts[block + 1]):
             if other == right:
                 continue
-            away = _mixed(
-                points[i], points_seen[i], point_codes[i], values[other], values_seen[other], codes[other], d, farthest
-            )
+            away = _distance(points[i], point_codes[i], values[other], codes[other], expected, farthest)
             if away < best * (1.0 - _TIE):
                 ties = 0
                 break
@@ -198,25 +200,12 @@ def link_by_looking(
 
 
 @kernel
-def _mixed(
-    x: Floats, x_seen: Flags, x_codes: Ints, y: Floats, y_seen: Flags, y_codes: Ints, d: int, limit: float
-) -> float:
-    """Squared distance of two records of d columns: over those that both have, scaled up to all; categories 0 or 1.
-
-    May stop as soon as it is above the limit. Nothing in common is 2 d, as for the partition methods.
-    """
-    total, common = 0.0, 0
+def _distance(x: Floats, x_codes: Ints, y: Floats, y_codes: Ints, expected: Floats, limit: float) -> float:
+    """Squared distance of two records; may stop as soon as it is above the limit."""
+    total = 0.0
     for j in range(len(x)):
-        if x_seen[j] and y_seen[j]:
-            t = x[j] - y[j]
-            total += t * t
-            common += 1
-            if total > limit:  # scaling up only adds to it
-                return total
-    for j in range(len(x_codes)):
-        if x_codes[j] >= 0 and y_codes[j] >= 0:
-            total += 1.0 if x_codes[j] != y_codes[j] else 0.0
-            common += 1
-    if common == 0:
-        return 2.0 * d
-    return total if common == d else total * d / common
+        t = x[j] - y[j]
+        total += t * t
+        if total > limit:  # categories only add to it
+            return total
+    return _with_categories(total, x_codes, y_codes, expected)

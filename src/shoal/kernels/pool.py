@@ -4,9 +4,8 @@
     take this one away
 
 Methods are written once, against the functions below. Which pool they run on is decided when they are compiled,
-by the type of the pool: :class:`~shoal.kernels.tree.TreePool` for many complete records,
-:class:`~shoal.kernels.brute.BrutePool` for few, :class:`~shoal.kernels.masked.MaskedPool` for records with missing
-values. All pools break ties by the lowest
+by the type of the pool: :class:`~shoal.kernels.tree.TreePool` for many records,
+:class:`~shoal.kernels.brute.BrutePool` for few. Both break ties by the lowest
 row number and sum squared differences in the order of the columns, so that pools of the same records give the
 same answers to the last bit.
 
@@ -15,26 +14,22 @@ A record is asked about by its row number and may have left already: its values 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from numba.extending import overload
 
-from shoal.kernels import brute, masked, tree, tree_search
-from shoal.kernels.arrays import Flags, Floats, Ints
-from shoal.kernels.compiling import kernel
+from shoal.kernels import brute, tree, tree_search
+from shoal.kernels.arrays import Floats, Ints
+from shoal.kernels.compiling import implement, kernel
 from shoal.kernels.indexing import worth_indexing
 
-_WORKSPACE = ("centroid", "has_centroid", "chunk", "path", "bounds", "linear", "point", "pole")  # searches write to it
+_WORKSPACE = ("centroid", "chunk", "path", "bounds", "linear", "point", "pole")  # searches write to it
 
-Pool: TypeAlias = brute.BrutePool | masked.MaskedPool | tree.TreePool
+Pool: TypeAlias = brute.BrutePool | tree.TreePool
 
 
-def open_pool(values: Floats, observed: Flags | None) -> Pool:
-    """Put records into a pool; ``observed`` is None where no value is missing."""
-    if observed is not None:
-        return masked.open_masked_pool(values, observed)
+def open_pool(values: Floats) -> Pool:
+    """Put records, as points (n, d), into a pool."""
     if worth_indexing(len(values)):
         return tree.open_tree_pool(values)
     return brute.open_brute_pool(values)
@@ -70,7 +65,7 @@ def nearest(pool: Pool, row: int, count: int, rows: Ints, distances: Floats) -> 
 
 
 def nearest_to_point(pool: Pool, point: Floats, count: int, rows: Ints, distances: Floats) -> None:
-    """Fill ``rows`` and ``distances`` as :func:`nearest` does, for any point; not for records with missing values."""
+    """Fill ``rows`` and ``distances`` as :func:`nearest` does, for any point."""
     raise NotImplementedError("only inside kernels")
 
 
@@ -79,19 +74,10 @@ def remove(pool: Pool, row: int) -> None:
     raise NotImplementedError("only inside kernels")
 
 
-def _implement(operation: Callable[..., Any], kernels: dict[type, Any]) -> None:
-    """Tell numba which kernel stands for an operation on each type of pool."""
-
-    def choose(pool: Any, *_: Any) -> Any:
-        return kernels[pool.instance_class].py_func
-
-    overload(operation, strict=False)(choose)
-
-
-_MODULES = {brute.BrutePool: (brute,), masked.MaskedPool: (masked,), tree.TreePool: (tree, tree_search)}
+_MODULES = {brute.BrutePool: (brute,), tree.TreePool: (tree, tree_search)}
 for _operation in (distance, farthest_from_centroid, farthest, nearest, nearest_to_point, remove):
     _name = _operation.__name__
-    _implement(
+    implement(
         _operation,
         {
             kind: getattr(module, _name)

@@ -10,6 +10,7 @@ from shoal.kernels.arrays import Flags, Floats, Ints, Numbers
 from shoal.kernels.compiling import kernel
 
 MEAN, MEDIAN, GEOMETRIC, TRIMMED, MODE = range(5)
+_SMALL = 64  # values that insertion sorts sooner
 
 
 class Grouping(NamedTuple):
@@ -70,50 +71,70 @@ def representatives(
                 m += 1
         counts[g] = m
         if m > 0:
-            chosen[g] = representative(x[:m], w[:m], how, lift[g] if how == GEOMETRIC else 0.0)
+            chosen[g] = representative(x, w, m, how, lift[g] if how == GEOMETRIC else 0.0)
     return chosen, counts
 
 
-@kernel
-def representative(x: Floats, w: Floats, how: int, lift: float) -> float:
-    """Value that stands for the values ``x`` with the weights ``w``."""
+@kernel(inline=True)
+def representative(x: Floats, w: Floats, m: int, how: int, lift: float) -> float:
+    """Value that stands for the first ``m`` values of ``x`` with the weights ``w``."""
     if how == MEAN:
-        return _mean(x, w)
+        return _mean(x, w, 0, m)
     if how == GEOMETRIC:
-        return _geometric_mean(x, w, lift)
-    by_value = np.argsort(x, kind="mergesort")
-    xs, ws = x[by_value], w[by_value]
+        return _geometric_mean(x, w, m, lift)
+    xs, ws = np.empty(m), np.empty(m)
+    _sort(x, w, m, xs, ws)
     if how == MEDIAN:
         return _median(xs, ws)
     if how == TRIMMED:
-        drop = (len(x) + 9) // 10 if len(x) >= 3 else 0
-        return _mean(xs[drop : len(x) - drop], ws[drop : len(x) - drop])
+        drop = (m + 9) // 10 if m >= 3 else 0
+        return _mean(xs, ws, drop, m - drop)
     return _mode(xs, ws)
 
 
-@kernel
-def _mean(x: Floats, w: Floats) -> float:
+@kernel(inline=True)
+def _sort(x: Floats, w: Floats, m: int, xs: Floats, ws: Floats) -> None:
+    """Put the first ``m`` values into ``xs`` in order, and their weights into ``ws``; equal ones keep their order."""
+    if m > _SMALL:
+        by_value = np.argsort(x[:m], kind="mergesort")
+        for i in range(m):
+            xs[i], ws[i] = x[by_value[i]], w[by_value[i]]
+        return
+    for i in range(m):
+        q = i
+        while q > 0 and xs[q - 1] > x[i]:
+            xs[q], ws[q] = xs[q - 1], ws[q - 1]
+            q -= 1
+        xs[q], ws[q] = x[i], w[i]
+
+
+@kernel(inline=True)
+def _mean(x: Floats, w: Floats, start: int, stop: int) -> float:
     """Weighted mean, taken from the first value so that equal values give exactly that value."""
-    above, weight, low, high = 0.0, 0.0, x[0], x[0]
-    for i in range(len(x)):
-        above += w[i] * (x[i] - x[0])
+    first = x[start]
+    above, weight, low, high = 0.0, 0.0, first, first
+    for i in range(start, stop):
+        above += w[i] * (x[i] - first)
         weight += w[i]
         low, high = min(low, x[i]), max(high, x[i])
     # rounding may carry a mean past the values that it stands for
-    return min(max(x[0] + above / weight, low), high)
+    return min(max(first + above / weight, low), high)
 
 
 @kernel
-def _geometric_mean(x: Floats, w: Floats, lift: float) -> float:
+def _geometric_mean(x: Floats, w: Floats, m: int, lift: float) -> float:
     """Weighted geometric mean of ``x + lift``, less ``lift``."""
-    low, high = x.min(), x.max()
+    low, high, weight = x[0], x[0], 0.0
+    for i in range(m):
+        low, high = min(low, x[i]), max(high, x[i])
+        weight += w[i]
     above = 0.0
-    for i in range(len(x)):
+    for i in range(m):
         above += w[i] * np.log((x[i] + lift) / (low + lift))
-    return min(max((low + lift) * np.exp(above / w.sum()) - lift, low), high)
+    return min(max((low + lift) * np.exp(above / weight) - lift, low), high)
 
 
-@kernel
+@kernel(inline=True)
 def _median(x: Floats, w: Floats) -> float:
     """Weighted median of sorted values: where half of the weight is reached, or the middle of two where it is met."""
     half = 0.5 * w.sum()
@@ -130,7 +151,7 @@ def _median(x: Floats, w: Floats) -> float:
 @kernel
 def _mode(x: Floats, w: Floats) -> float:
     """Value with the most weight of sorted values; of equals the one nearest to the mean, then the lower."""
-    mean = _mean(x, w)
+    mean = _mean(x, w, 0, len(x))
     slack = 1e-12 * (x[-1] - x[0])
     best, best_weight, best_off = x[0], -1.0, np.inf
     start = 0

@@ -1,4 +1,7 @@
-"""Selecting the nearest, the best: small sorted lists and the tournament tree. Ties go to the lowest row."""
+"""Selecting the nearest, the best, the median: small sorted lists, the tournament tree, quickselect.
+
+Ties go to the lowest row.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,31 @@ def insert_nearest(distance: float, row: int, count: int, rows: Ints, distances:
     distances[q], rows[q] = distance, row
 
 
+@kernel
+def select_rank(keys: Floats, order: Ints, low: int, high: int, rank: int) -> None:
+    """Reorder keys from low to high so that the one at ``rank`` is in its sorted place, none before it larger."""
+    while low < high:
+        a, b, c = keys[low], keys[(low + high) // 2], keys[high]
+        pivot = max(min(a, b), min(max(a, b), c))
+        i, j = low, high
+        while i <= j:
+            while keys[i] < pivot:
+                i += 1
+            while keys[j] > pivot:
+                j -= 1
+            if i <= j:
+                keys[i], keys[j] = keys[j], keys[i]
+                order[i], order[j] = order[j], order[i]
+                i += 1
+                j -= 1
+        if rank <= j:
+            high = j
+        elif rank >= i:
+            low = i
+        else:
+            return
+
+
 def open_tournament(n: int) -> Floats:
     """Return an empty tournament over n players: all lose, with minus infinity.
 
@@ -40,7 +68,16 @@ def set_score(tournament: Floats, player: int, score: float) -> None:
     tournament[node] = score
     while node > 1:
         node //= 2
-        tournament[node] = max(tournament[2 * node], tournament[2 * node + 1])
+        larger = max(tournament[2 * node], tournament[2 * node + 1])
+        if tournament[node] == larger:  # so are those above
+            return
+        tournament[node] = larger
+
+
+@kernel
+def score_of(tournament: Floats, player: int) -> float:
+    """Return the score of a player."""
+    return float(tournament[tournament.shape[0] // 2 + player])
 
 
 @kernel

@@ -15,11 +15,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels.arrays import Flags, Floats, Ints
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.disjoint_sets import join
 from shoal.kernels.indexing import worth_indexing
-from shoal.kernels.masked import masked_distance
 from shoal.kernels.tree import LEAF, LEAVES, LEVELS, TreePool, open_tree_pool
 from shoal.kernels.tree_search import (
     box_distances,
@@ -31,21 +30,21 @@ from shoal.kernels.tree_search import (
 )
 
 
-def spanning_tree(values: Floats, observed: Flags | None, watch: Ints) -> tuple[Ints, Floats]:
+def spanning_tree(values: Floats, watch: Ints) -> tuple[Ints, Floats]:
     """Return the edges of the tree in no special order: rows (n - 1, 2), the lower first, and squared lengths (n - 1,).
 
     ``watch`` is that of the methods: where its second entry is not 0, the work is given up and edges are missing.
 
-    >>> spanning_tree(np.array([[0.0], [3.0], [1.0]]), None, np.zeros(2, np.int64))
+    >>> spanning_tree(np.array([[0.0], [3.0], [1.0]]), np.zeros(2, np.int64))
     (array([[0, 2],
            [1, 2]]), array([1., 4.]))
     """
     n = len(values)
     edges, lengths = np.zeros((n - 1, 2), np.int64), np.zeros(n - 1)
-    if observed is not None or not worth_indexing(n):
-        _prim(values, np.ones((0, 0), np.bool_) if observed is None else observed, watch, edges, lengths)
-    else:
+    if worth_indexing(n):
         _boruvka(open_tree_pool(values), watch, edges, lengths)
+    else:
+        _prim(values, watch, edges, lengths)
     return edges, lengths
 
 
@@ -59,8 +58,8 @@ def _before(length: float, a: int, b: int, than: float, c: int, d: int) -> bool:
 
 
 @kernel
-def _prim(values: Floats, observed: Flags, watch: Ints, edges: Ints, lengths: Floats) -> None:
-    """Fill in the edges; ``observed`` is (0, 0) where nothing is missing. The tree grows from row 0."""
+def _prim(values: Floats, watch: Ints, edges: Ints, lengths: Floats) -> None:
+    """Fill in the edges. The tree grows from row 0."""
     n, d = values.shape
     outside = np.arange(1, n)
     near, gap = np.zeros(n, np.int64), np.full(n, np.inf)
@@ -71,13 +70,10 @@ def _prim(values: Floats, observed: Flags, watch: Ints, edges: Ints, lengths: Fl
         best = 0
         for t in range(n - 1 - at):
             row = outside[t]
-            if observed.shape[0] > 0:
-                length = masked_distance(values[row], observed[row], values[last], observed[last])
-            else:
-                length = 0.0
-                for j in range(d):
-                    x = values[row, j] - values[last, j]
-                    length += x * x
+            length = 0.0
+            for j in range(d):
+                x = values[row, j] - values[last, j]
+                length += x * x
             if _before(length, row, last, gap[row], row, near[row]):
                 gap[row], near[row] = length, last
             if t > 0 and _before(gap[row], row, near[row], gap[outside[best]], outside[best], near[outside[best]]):

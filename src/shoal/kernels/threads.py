@@ -1,4 +1,4 @@
-"""The engine for tables in memory: blocks in threads, since the kernels run without the interpreter's lock."""
+"""The engine for tables in memory: tasks in threads, since the kernels run without the interpreter's lock."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from shoal.kernels.watch import DONE, STOP, new_watch
 
 T = TypeVar("T")
 Report = Callable[..., None]  # records done, and perhaps a few words
-_TICK = 0.1  # seconds between two looks at the progress
+Look = Callable[[], bool]  # whether it is too late to go on
+_TICK = 0.05  # seconds between two looks at the progress
 
 
 def threads_of_each(tasks: int, threads: int | None) -> int:
@@ -31,21 +32,51 @@ def run_tasks(tasks: Sequence[Callable[[Ints], T]], report: Report | None, threa
     interruption or an error in one task stops the others before it is raised.
     """
     watches = [new_watch() for _ in tasks]
+
+    def look() -> bool:
+        if report:
+            report(int(sum(watch[DONE] for watch in watches)))
+        return False
+
+    def bind(task: Callable[[Ints], T], watch: Ints) -> Callable[[], T]:
+        return lambda: task(watch)
+
+    bound = [bind(task, watch) for task, watch in zip(tasks, watches, strict=True)]
+    results = run_watched(bound, watches, threads, look)
+    assert results is not None
+    return results
+
+
+def run_watched(
+    tasks: Sequence[Callable[[], T]], watches: Sequence[Ints], threads: int | None, look: Look | None = None
+) -> list[T] | None:
+    """Run tasks, at most ``threads`` at a time, and return their results in order, or None where it got too late.
+
+    ``look`` is called now and then, and once at the end; where it says so while tasks are at work these are stopped
+    through their ``watches``. So they are by an interruption, or by an error in one of them, before it is raised.
+    """
+    if not tasks:
+        return []
     workers = min(len(tasks), threads or os.cpu_count() or 1)
     with ThreadPoolExecutor(workers, thread_name_prefix="shoal") as pool:
-        futures: list[Future[T]] = [pool.submit(task, watch) for task, watch in zip(tasks, watches, strict=True)]
+        futures: list[Future[T]] = [pool.submit(task) for task in tasks]
         try:
             waiting = set(futures)
             while waiting:
                 finished, waiting = wait(waiting, _TICK, FIRST_EXCEPTION)
                 for future in finished:
                     future.result()
-                if report:
-                    report(int(sum(watch[DONE] for watch in watches)))
+                if look and look() and waiting:
+                    _stop(watches, futures)
+                    return None
         except BaseException:
-            for watch in watches:
-                watch[STOP] = 1
-            for future in futures:
-                future.cancel()
+            _stop(watches, futures)
             raise
     return [future.result() for future in futures]
+
+
+def _stop(watches: Sequence[Ints], futures: Sequence[Future[T]]) -> None:
+    for watch in watches:
+        watch[STOP] = 1
+    for future in futures:
+        future.cancel()

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.equal_records import find_equal
+from shoal.kernels.selection import select_rank
 
 Singles = NDArray[np.float32]
 
@@ -56,7 +57,8 @@ class TreePool(NamedTuple):
     first, after, before : int64
         First remaining row of each place; next and previous row of each row at its place, or -1.
     slots : int64 (places,)
-        Slot of each place in the leaves, ``leaf * LEAF + s``.
+        Slot of each place in the leaves, ``leaf * LEAF + s``. That of a place that has left is the first of the leaf
+        it was in, and -1 once the tree has been built anew without it.
     fans, nodes, boxes : int64 (levels,)
         Of each level: children per parent, and where its nodes and boxes start in the arrays below.
     low, high : float32
@@ -175,8 +177,8 @@ def build(pool: TreePool, places: int) -> None:
         width *= fan
         pool.fans[level], pool.nodes[level], pool.boxes[level] = fan, nodes, nodes * d
         nodes += width
-    for j in range(d):
-        pool.centre[j] = pool.total[j] / pool.size[0]
+    pool.slots[:] = -1
+    _centre(pool, places)
     reach = 0.0
     for a in range(places):
         row = pool.first[pool.order[a]]
@@ -188,6 +190,21 @@ def build(pool: TreePool, places: int) -> None:
     for level in range(levels, 0, -1):
         for node in range(1 << (depth - FAN_BITS * (levels - level))):
             _measure(pool, level, node)
+
+
+@kernel
+def _centre(pool: TreePool, places: int) -> None:
+    """Put the centre of the copies where the records of ``order[:places]`` are.
+
+    It is their centroid; after records have left that were larger by many digits, the sum of the others is made of
+    rounding, and the nearest place within their box is taken.
+    """
+    for j in range(pool.values.shape[1]):
+        low, high = np.inf, -np.inf
+        for a in range(places):
+            x = pool.values[pool.first[pool.order[a]], j]
+            low, high = min(low, x), max(high, x)
+        pool.centre[j] = min(max(pool.total[j] / pool.size[0], low), high)
 
 
 @kernel
@@ -215,32 +232,7 @@ def _cut(pool: TreePool, places: int, depth: int) -> None:
             widest = np.argmax(high - low)
             for a in range(start, stop):
                 pool.keys[a] = pool.values[pool.first[pool.order[a]], widest]
-            _select(pool.keys, pool.order, start, stop - 1, middle)
-
-
-@kernel
-def _select(keys: Floats, order: Ints, low: int, high: int, middle: int) -> None:
-    """Reorder keys from low to high so that the one at ``middle`` is in its sorted place, none before it larger."""
-    while low < high:
-        a, b, c = keys[low], keys[(low + high) // 2], keys[high]
-        pivot = max(min(a, b), min(max(a, b), c))
-        i, j = low, high
-        while i <= j:
-            while keys[i] < pivot:
-                i += 1
-            while keys[j] > pivot:
-                j -= 1
-            if i <= j:
-                keys[i], keys[j] = keys[j], keys[i]
-                order[i], order[j] = order[j], order[i]
-                i += 1
-                j -= 1
-        if middle <= j:
-            high = j
-        elif middle >= i:
-            low = i
-        else:
-            return
+            select_rank(pool.keys, pool.order, start, stop - 1, middle)
 
 
 @kernel
@@ -344,7 +336,7 @@ def _remove_place(pool: TreePool, place: int) -> None:
     square = pool.squares[slot]
     pool.places[slot], pool.squares[slot] = moved, pool.squares[leaf * LEAF + last]
     pool.slots[moved] = slot
-    pool.slots[place] = leaf * LEAF  # its home when it is asked about again
+    pool.slots[place] = leaf * LEAF  # where to look first when it is asked about again
     rebuild = pool.shape[PLACES] <= pool.shape[BUILT] // 2 and pool.shape[BUILT] > 2 * LEAF
     fan = pool.fans[pool.shape[LEVELS]]
     at = box_at(pool.boxes[pool.shape[LEVELS]], fan, d, leaf)

@@ -6,7 +6,9 @@ and q of a point p,
     | |y - q| - |x - p| / unit |  <=  e (|y| + |q|)      with e = 2^-24 for rounding the copies,
 
 and a sum of d squares is off by at most d + 2 roundings. Thresholds are widened by that, so that nothing within
-the exact threshold is passed over; what gets through is measured exactly.
+the exact threshold is passed over; what gets through is measured exactly. Roundings are no longer relative where
+numbers are so small that digits are lost: thresholds are widened by that too. A point so far away that squares do
+not fit has no useful copy, and every record is measured.
 
 Nearest: the squared distance from q to a box sums the same terms in the same order as that to a record in it,
 and rounding is monotone, so it is never larger.
@@ -32,6 +34,9 @@ from shoal.kernels.tree import LEAF, LEVELS, Singles, TreePool
 POLE = np.float32(0.75)  # m of the farthest bound; from 0.5 to 1 do about as well on normal data
 VECTOR = 32  # single-precision numbers that the compiled loops take at a time; divides LEAF
 _ROUNDING = 2.0**-23  # twice the rounding of a single-precision number
+_LOST = 2.0**-120  # more than single precision loses of a square in few terms where numbers are too small for it
+_LOST_EXACTLY = 2.0**-1070  # the same for double precision
+_FAR = 1e30  # squared length of a point beyond which squared distances to records might not fit
 
 
 # A pool passed to a function costs hundreds of nanoseconds: inner functions take the arrays that they need.
@@ -55,11 +60,17 @@ def exact_distance(values: Floats, point: Floats, row: int) -> float:
 
 @kernel
 def scale_point(point: Floats, centre: Floats, unit: float, out: Singles) -> float:
-    """Scale a point as the records of the tree are; returns the squared length."""
+    """Scale a point as the records of the tree are; returns the squared length.
+
+    That of a point which is too far away is infinite, and its copy in the centre: no bound leaves anything out then.
+    """
     square = 0.0
     for j in range(point.shape[0]):
         out[j] = (point[j] - centre[j]) / unit
         square += np.float64(out[j]) ** 2
+    if square > _FAR:
+        out[:] = np.float32(0.0)
+        return np.inf
     return square
 
 
@@ -75,15 +86,15 @@ def doubt_of(radius: Singles, square: float) -> float:
 @kernel
 def within(distance: float, unit: float, doubt: float, d: int) -> np.float32:
     """Squared scaled distance that no record within a squared distance exceeds."""
-    reach = np.sqrt(distance) / unit + doubt
-    return np.float32(reach * reach * (1.0 + _ROUNDING * (d + 4)))
+    reach = np.sqrt(distance + d * _LOST_EXACTLY) / unit + doubt
+    return np.float32(reach * reach * (1.0 + _ROUNDING * (d + 4)) + d * _LOST)
 
 
 @kernel
 def _beyond(distance: float, unit: float, doubt: float, d: int) -> np.float32:
     """Squared scaled distance that every record beyond a squared distance reaches."""
-    reach = max(np.sqrt(distance) / unit - doubt, 0.0)
-    return np.float32(reach * reach * (1.0 - _ROUNDING * (d + 4)))
+    reach = max(np.sqrt(max(distance - d * _LOST_EXACTLY, 0.0)) / unit - doubt, 0.0)
+    return np.float32(reach * reach * (1.0 - _ROUNDING * (d + 4)) - d * _LOST)
 
 
 @kernel

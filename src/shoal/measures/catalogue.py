@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.measures.anonymity import delta_presence
-from shoal.measures.utility import suppressed_cells
+from shoal.measures.suppression import suppressed_cells
 
 if TYPE_CHECKING:
     from shoal.measures.comparison import Comparison
@@ -57,7 +57,8 @@ def _listed(*measures: Measure) -> dict[str, Measure]:
 MEASURES: dict[str, Measure] = _listed(
     Measure(
         "information_loss", "information loss", "utility", PERCENT, "lower",
-        "Squared error over what there was to lose: 0 is the original, 100 every cell replaced by its mean or mode.",
+        "Squared error over what there was to lose, the mean of all columns: 0 is the original, 100 every cell at the "
+        "centre of its column.",
     ),
     Measure(
         "numeric_loss", "loss of numbers", "utility", PERCENT, "lower",
@@ -68,8 +69,12 @@ MEASURES: dict[str, Measure] = _listed(
         "The same, of the columns of categories alone.",
     ),
     Measure(
+        "record_loss", "record loss", "utility", PERCENT, "lower",
+        "Squared distance of whole records from what was released for them, over that from the centre.",
+    ),
+    Measure(
         "semantic_loss", "loss of meaning", "utility", PERCENT, "lower",
-        "Squared distance of whole records by the meaning of their categories, over that from the centre.",
+        "The same by the categories of the records alone.",
     ),
     Measure(
         "pil", "PIL", "utility", PERCENT, "lower",

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import narwhals as nw
 import numpy as np
 
+from shoal.columns.categories import ordinal
 from shoal.columns.hierarchy import Hierarchy, NodeDistances, check_covered, load_hierarchy
 from shoal.columns.numbers import Column
-from shoal.columns.scaling import fit_scale
+from shoal.columns.scaling import ScalingName, fit_scale
 from shoal.errors import DataError, PlanError, counted, did_you_mean
-from shoal.kernels.arrays import Floats, Ints
-from shoal.measures.pairs import MISSING, CategoryPair, NumericPair, Pair, SemanticPair, numeric_pair
-from shoal.plan.hierarchies import as_hierarchy_settings
+from shoal.kernels.arrays import Floats, Ints, Masked
+from shoal.measures.column_settings import RECORD_SCALING, ColumnSettings
+from shoal.measures.pairs import MISSING, CategoryPair, NumericPair, OrdinalPair, Pair, SemanticPair, numeric_pair
+from shoal.plan.hierarchies import HierarchySettings
 from shoal.plan.roles import MEASURABLE, Kind
 from shoal.tables.table import Table, open_table
 from shoal.tables.weights import sampling_weights
@@ -31,8 +32,10 @@ class Comparison:
     ----------
     records : int
         Rows of both tables.
-    pairs : list of Pair
-        The quasi-identifiers.
+    sets : list of list of Pair
+        The quasi-identifiers, in the sets that were microaggregated together.
+    column_weights : dict
+        How much each of them counts in the loss; 1 where nothing is said.
     known : list of Pair
         What an intruder knows: the same, or some columns.
     blocks : list of Pair
@@ -48,7 +51,8 @@ class Comparison:
     """
 
     records: int
-    pairs: list[Pair]
+    sets: list[list[Pair]]
+    column_weights: Mapping[str, float]
     known: list[Pair]
     blocks: list[Pair]
     confidential: list[Pair]
@@ -56,32 +60,43 @@ class Comparison:
     population: list[Pair]
     notes: list[str]
 
+    @property
+    def pairs(self) -> list[Pair]:
+        """The quasi-identifiers, set after set."""
+        return [pair for part in self.sets for pair in part]
+
 
 def compare(
     original: Table,
     released: Table,
-    quasi_identifiers: Sequence[str] | None,
-    confidential: Sequence[str],
-    weight: str | None,
-    known: Sequence[str],
-    blocking: Sequence[str],
+    *,
+    quasi_identifiers: Sequence[Sequence[str]] | None = None,
+    columns: ColumnSettings | None = None,
+    confidential: Sequence[str] = (),
+    weight: str | None = None,
+    known: Sequence[str] = (),
+    blocking: Sequence[str] = (),
     population: Table | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
 ) -> Comparison:
-    """Match the columns of two tables by name, and their rows by position."""
+    """Match the columns of two tables by name, and their rows by position.
+
+    ``quasi_identifiers`` are in sets, and all columns of both tables where None; ``columns`` says what they are where
+    their type does not.
+    """
     notes: list[str] = []
+    columns = columns or ColumnSettings()
     if quasi_identifiers is None:
-        quasi_identifiers = _columns_of_both(original, released, {*confidential, weight, *blocking}, notes)
+        quasi_identifiers = [_columns_of_both(original, released, {*confidential, weight, *blocking}, notes)]
     named = {
-        "quasi-identifiers": list(quasi_identifiers),
+        "quasi-identifiers": [name for part in quasi_identifiers for name in part],
         "known": list(known),
         "blocking": list(blocking),
         "confidential": list(confidential),
     }
     _check_names(original, released, named, weight, population)
-    strange = [name for name in hierarchies or {} if name not in named["quasi-identifiers"]]
+    strange = columns.mistakes(named["quasi-identifiers"])
     if strange:
-        raise PlanError([f"hierarchies: column '{name}' is not measured, so this has no effect" for name in strange])
+        raise PlanError(strange)
     if len(original) != len(released):
         raise DataError(
             f"the original has {counted(len(original), 'record')} and the release {len(released)}; rows are compared "
@@ -93,9 +108,8 @@ def compare(
     reasons: list[str] = []
     for name in dict.fromkeys(name for names in named.values() for name in names):
         try:
-            source = (hierarchies or {}).get(name)
-            pairs[name] = (
-                _pair(original, released, name, notes) if source is None else _meant(original, released, name, source)
+            pairs[name] = _said(original, released, name, columns) or _pair(
+                original, released, name, notes, columns.scaling
             )
         except DataError as error:
             reasons += error.mistakes
@@ -108,8 +122,17 @@ def compare(
     if reasons:
         raise DataError(reasons)
     quasi, intruder, blocks, kept = ([pairs[name] for name in names] for names in named.values())
-    people = [] if population is None else [_pair(population, released, pair.name, []) for pair in quasi]
-    return Comparison(len(original), quasi, intruder or quasi, blocks, kept, weights, people, notes)
+    return Comparison(
+        records=len(original),
+        sets=[[pairs[name] for name in part] for part in quasi_identifiers if part],
+        column_weights=columns.column_weights,
+        known=intruder or quasi,
+        blocks=blocks,
+        confidential=kept,
+        weights=weights,
+        population=[] if population is None else [_pair(population, released, pair.name, []) for pair in quasi],
+        notes=notes,
+    )
 
 
 def _columns_of_both(original: Table, released: Table, others: set[str | None], notes: list[str]) -> list[str]:
@@ -155,12 +178,27 @@ def _check_names(
         raise PlanError(list(dict.fromkeys(mistakes)))
 
 
-def _pair(original: Table, released: Table, name: str, notes: list[str]) -> Pair:
+def _said(original: Table, released: Table, name: str, columns: ColumnSettings) -> Pair | None:
+    """Take a column as what was said about it; None where nothing was."""
+    if name in columns.hierarchies:
+        return _meant(original, released, name, columns.hierarchies[name])
+    if name in columns.orders:
+        levels = columns.orders[name]
+        places = [ordinal(name, table.factor(name), levels) for table in (original, released)]
+        before, after = (np.where(column.observed, column.values, MISSING) for column in places)
+        return OrdinalPair(name, before, after, len(levels))
+    if name in columns.nominal:
+        return _categories(original, released, name, original.kind(name) is released.kind(name))
+    return None
+
+
+def _pair(original: Table, released: Table, name: str, notes: list[str], scaling: ScalingName | None = None) -> Pair:
+    """Take a column as what its type tells."""
     kinds = (original.kind(name), released.kind(name))
     if Kind.OTHER in kinds:
         raise DataError(f"column '{name}' is neither numbers, dates nor categories; leave it out")
     if kinds[0] in MEASURABLE and kinds[0] is kinds[1]:
-        return _numbers(original, released, name)
+        return _numbers(original, released, name, scaling or RECORD_SCALING)
     if kinds[0] is not kinds[1] and set(kinds) & set(MEASURABLE):
         notes.append(
             f"column '{name}' is {kinds[0]} in the original and {kinds[1]} in the release, so its values are compared "
@@ -169,12 +207,12 @@ def _pair(original: Table, released: Table, name: str, notes: list[str]) -> Pair
     return _categories(original, released, name, kinds[0] is kinds[1])
 
 
-def _numbers(original: Table, released: Table, name: str) -> NumericPair:
+def _numbers(original: Table, released: Table, name: str, scaling: ScalingName) -> NumericPair:
     types = [table.frame[name].dtype for table in (original, released)]
     if types[0] != types[1] and original.kind(name) is Kind.DATE:
         original, released = (_in_microseconds(table, name) for table in (original, released))
     before, after = original.column(name), released.column(name)
-    return numeric_pair(before, fit_scale(before, "z-score"), _from(before, after), after.observed)
+    return numeric_pair(before, Masked(_from(before, after), after.observed), fit_scale(before, scaling))
 
 
 def _in_microseconds(table: Table, name: str) -> Table:
@@ -199,23 +237,23 @@ def _categories(original: Table, released: Table, name: str, same_kind: bool) ->
     return CategoryPair(name, before, after, len(codes))
 
 
-def _meant(original: Table, released: Table, name: str, source: Any) -> SemanticPair:
+def _meant(original: Table, released: Table, name: str, source: HierarchySettings | Hierarchy) -> SemanticPair:
     """Take the values of a column in both tables as nodes of its hierarchy."""
-    settings = None if isinstance(source, Hierarchy) else as_hierarchy_settings(source)
+    distance = source.distance if isinstance(source, HierarchySettings) else "wu-palmer"
     codes: dict[object, int] = {}
     before, after = (_numbered(table, name, False, codes) for table in (original, released))
     values = [str(value) for value in codes]
     seen = np.unique(before[before >= 0])
     try:
-        hierarchy = load_hierarchy(settings or source, [values[code] for code in seen])
+        hierarchy = load_hierarchy(source, [values[code] for code in seen])
         check_covered(hierarchy, values)
     except DataError as error:
         raise DataError([f"column '{name}': {mistake}" for mistake in error.mistakes]) from None
     nodes = np.append(hierarchy.codes_of(values), MISSING)  # so that the code of a missing value stays what it is
     frequencies = None
-    if settings is not None and settings.distance == "information-content":
+    if distance == "information-content":
         frequencies = np.bincount(nodes[before[before >= 0]], minlength=len(hierarchy)).astype(np.float64)
-    measured = NodeDistances.of(hierarchy, settings.distance if settings else "wu-palmer", frequencies)
+    measured = NodeDistances.of(hierarchy, distance, frequencies)
     return SemanticPair(name, nodes[before], nodes[after], len(hierarchy), measured)
 
 

@@ -16,6 +16,7 @@ from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.measures import score
 from shoal.measures.anonymity import category_closeness, diversity, number_closeness
 from shoal.measures.catalogue import MEASURES
+from shoal.measures.category_fates import fates
 from shoal.measures.combinations import count_combinations
 from shoal.measures.comparison import Comparison
 from shoal.measures.contingency import pairwise_distances, table_distance
@@ -24,10 +25,12 @@ from shoal.measures.distributions import (
     eigenvalue_difference,
     kolmogorov_smirnov_and_wasserstein,
 )
+from shoal.measures.figures import Figures
+from shoal.measures.il1s import il1s
 from shoal.measures.interval_disclosure import Intervals, disclosed, intervals
 from shoal.measures.keys import Keys, column_codes, key_columns, number_keys
 from shoal.measures.linkage import Linked
-from shoal.measures.meaning import fates, meaning_lost
+from shoal.measures.loss import Losses, measure_losses
 from shoal.measures.moments import Moments, joint_moments
 from shoal.measures.pairs import CategoryPair, NumericPair, Pair
 from shoal.measures.probabilistic_loss import PARTS, moment_loss, quantile_loss
@@ -35,9 +38,7 @@ from shoal.measures.propensity import propensity
 from shoal.measures.regression import overlaps
 from shoal.measures.risk import global_risk, individual_risk, risk_by_attribute
 from shoal.measures.sample_uniques import special_uniques
-from shoal.measures.utility import il1s, information_loss, squared_error
 
-Figures = dict[str, Any]
 LEVELS = (50, 20, 10, 5, 1)  # percent of individual risk that records are counted at
 _MANY = 40  # columns of categories beyond which not every two of them are put into a table
 
@@ -46,8 +47,6 @@ _MANY = 40  # columns of categories beyond which not every two of them are put i
 class NumberFigures:
     """What one column of numbers tells by itself."""
 
-    sse: float
-    sst: float
     il1s: float
     quantiles: float
     kolmogorov_smirnov: float
@@ -59,7 +58,13 @@ def measure_column(pair: NumericPair) -> NumberFigures:
     """Measure one column of numbers."""
     before, after = np.sort(pair.original[pair.there]), np.sort(pair.released[pair.kept])
     far, moved = kolmogorov_smirnov_and_wasserstein(before, after)
-    return NumberFigures(*squared_error(pair), il1s(pair), quantile_loss(before, after), far, moved, intervals(pair))
+    return NumberFigures(
+        il1s=il1s(pair),
+        quantiles=quantile_loss(before, after),
+        kolmogorov_smirnov=far,
+        wasserstein=moved,
+        intervals=intervals(pair),
+    )
 
 
 def measure_shape(numbers: Sequence[NumericPair]) -> Figures:
@@ -110,7 +115,6 @@ def numeric_figures(numbers: Sequence[NumericPair], columns: Sequence[NumberFigu
     present = [loss for loss in parts.values() if loss is not None]
     there = np.column_stack([pair.there for pair in numbers]).any(axis=1)
     return {
-        "numeric_loss": information_loss(sum(c.sse for c in columns), sum(c.sst for c in columns)),
         "pil": _mean(present),
         "pil_parts": parts,
         "il1s": _mean([column.il1s for column in columns]),
@@ -145,15 +149,13 @@ def _widest(numbers: Sequence[NumericPair], needed: Sequence[Ints]) -> Ints:
 
 def category_figures(categories: Sequence[CategoryPair]) -> Figures:
     """Measure columns of categories, each and every two of them."""
-    errors = [squared_error(pair) for pair in categories]
     single = [table_distance([pair.original], [pair.released]) for pair in categories]
     double = pairwise_distances(categories[:_MANY]) or single
     became = [fates(pair) for pair in categories]
     columns = {}
-    for pair, (sse, sst), distance, fate in zip(categories, errors, single, became, strict=True):
+    for pair, distance, fate in zip(categories, single, became, strict=True):
         changed = (pair.original != pair.released) & (pair.original >= 0)
         columns[pair.name] = {
-            "information_loss": information_loss(sse, sst),
             "changed_cells": 100.0 * float(changed.mean()),
             "table_distance": distance.total_variation,
             "table_hellinger": distance.hellinger,
@@ -161,14 +163,7 @@ def category_figures(categories: Sequence[CategoryPair]) -> Figures:
             "root_cells": fate.to_root,
             "replaced_cells": fate.replaced,
         }
-    whole = meaning_lost(categories)
     return {
-        "sse": sum(sse for sse, _ in errors),
-        "sst": sum(sst for _, sst in errors),
-        "category_loss": information_loss(sum(sse for sse, _ in errors), sum(sst for _, sst in errors)),
-        "semantic_loss": whole.loss,
-        "semantic_sse": whole.sse,
-        "semantic_sst": whole.sst,
         "generalised_cells": sum(fate.generalised for fate in became),
         "root_cells": sum(fate.to_root for fate in became),
         "replaced_cells": sum(fate.replaced for fate in became),
@@ -184,7 +179,6 @@ def number_columns(numbers: Sequence[NumericPair], columns: Sequence[NumberFigur
     for j, (pair, column) in enumerate(zip(numbers, columns, strict=True)):
         own = [column.quantiles, shape["parts"]["mean"][j], shape["parts"]["variance"][j]]
         found[pair.name] = {
-            "information_loss": information_loss(column.sse, column.sst),
             "pil": _mean(own),
             "il1s": _or_none(column.il1s),
             "kolmogorov_smirnov": column.kolmogorov_smirnov,
@@ -266,6 +260,25 @@ def _confidential_figures(keys: Keys, comparison: Comparison) -> Figures:
     }
 
 
+def loss_figures(losses: Losses) -> Figures:
+    """Return what was lost under the names of Measures; a loss that does not apply is left out."""
+    figures: Figures = {
+        "information_loss": losses.table.percent,
+        "sse": losses.table.sse,
+        "sst": losses.table.sst,
+    }
+    others = {
+        "numeric_loss": losses.numbers,
+        "category_loss": losses.categories,
+        "record_loss": losses.records,
+        "semantic_loss": losses.category_records,
+    }
+    figures |= {name: squares.percent for name, squares in others.items() if squares is not None}
+    if losses.category_records is not None:
+        figures |= {"semantic_sse": losses.category_records.sse, "semantic_sst": losses.category_records.sst}
+    return figures
+
+
 def propensity_figures(pairs: Sequence[Pair]) -> Figures:
     """Measure how well the tables can be told apart."""
     found = propensity(pairs)
@@ -276,6 +289,7 @@ def measure_tasks(comparison: Comparison) -> dict[str, Callable[[], Any]]:
     """Return the measures that need one pass each, by name."""
     numbers, categories = split(comparison.pairs)
     tasks: dict[str, Callable[[], Any]] = {"keys": partial(key_figures, comparison)}
+    tasks["losses"] = partial(measure_losses, comparison.sets, comparison.column_weights)
     tasks["combinations"] = partial(combination_figures, comparison)
     tasks["propensity"] = partial(propensity_figures, comparison.pairs)
     if numbers:
@@ -293,20 +307,24 @@ def table_figures(comparison: Comparison, done: Figures, by_distance: Linked) ->
     """
     numbers, categories = split(comparison.pairs)
     columns = [done[f"number {j}"] for j in range(len(numbers))]
-    figures: Figures = {}
+    losses: Losses = done["losses"]
+    figures = loss_figures(losses)
     by_column: Figures = {}
-    sse, sst = sum(column.sse for column in columns), sum(column.sst for column in columns)
     if numbers:
         figures |= numeric_figures(numbers, columns, done["shape"])
         by_column |= number_columns(numbers, columns, done["shape"])
     if categories:
         found = done["categories"]
-        sse, sst = sse + found.pop("sse"), sst + found.pop("sst")
         by_column |= found.pop("columns")
         figures |= found
     keys = done["keys"]
     for pair in comparison.pairs:
-        by_column[pair.name] |= {"suppressed_cells": pair.suppressed, **keys["columns"][pair.name]}
+        by_column[pair.name] = {
+            "information_loss": losses.by_column[pair.name].percent,
+            **by_column[pair.name],
+            "suppressed_cells": pair.suppressed,
+            **keys["columns"][pair.name],
+        }
     figures |= {name: value for name, value in keys.items() if name != "columns"} | done["combinations"]
     if figures.get("interval_disclosure") is not None:
         figures["dr"] = score.disclosure_risk(by_distance.percent, figures["interval_disclosure"])
@@ -316,9 +334,6 @@ def table_figures(comparison: Comparison, done: Figures, by_distance: Linked) ->
         **figures,
         **{one.name: done[f"measure {one.name}"] for one in MEASURES.values() if one.of},
         "dbrl": by_distance.percent,
-        "sse": float(sse),
-        "sst": float(sst),
-        "information_loss": information_loss(sse, sst),
         "by_column": {pair.name: by_column[pair.name] for pair in comparison.pairs},
     }
 

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields
 from typing import Any, cast
 
+Figures = dict[str, Any]  # figures by name while they are put together
 
-class Figures(Mapping[str, Any]):
+
+class NamedFigures(Mapping[str, Any]):
     """What a dataclass of figures inherits to be a mapping of their names to their values, too."""
 
     def __getitem__(self, name: str) -> Any:

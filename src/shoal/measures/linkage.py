@@ -1,15 +1,17 @@
 """Distance-based record linkage (DBRL): how often the nearest released record is the right one.
 
 Domingo-Ferrer and Torra 2001; Pagliuca and Seri 1999. An intruder who holds the original records links each to the
-nearest released one. Numbers are compared as z-scores of the original, categories as equal or not (0 or 1), over the
-columns that both records have, scaled up to all of them; nothing in common is a squared distance of 2 d. Where t
-released records are equally near, up to a part in 10^9, and the right one is among them, the link counts 1 / t: the
-chance of a guess.
+nearest released one. Numbers are compared as z-scores of the original, categories as equal or not (0 or 1). A cell that
+is missing in one of two records is unknown and adds what is to be expected: z^2 + 1 for a number
+(:mod:`shoal.kernels.missing_cells`), the chance 1 - sum p^2 that two values of the original differ for a category; one
+that is missing in both adds nothing. So a released record of which little is left is far from everybody, not near.
+Where t released records are equally near, up to a part in 10^9, and the right one is among them, the link counts 1 / t:
+the chance of a guess.
 
-Cost: equal released records are searched once. Tables whose numbers are complete go through the neighbour index of
-the numbers, which bounds the distance; others are compared one by one, within blocks where these are given. No matrix
-of distances is held. Where the search would take too long, a random sample of the original records is linked to all
-released ones, and the result has the standard error of that.
+Cost: equal released records are searched once. Tables with numbers go through the neighbour index of these, which
+bounds the distance; others, and records in blocks, are compared one by one. No matrix of distances is held. Where the
+search would take too long, a random sample of the original records is linked to all released ones, and the result has
+the standard error of that.
 """
 
 from __future__ import annotations
@@ -20,8 +22,9 @@ from functools import partial
 
 import numpy as np
 
-from shoal.kernels.arrays import Flags, Floats, Ints
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.link_search import link_by_looking, link_in_tree
+from shoal.kernels.missing_cells import filled_in
 from shoal.kernels.tree import open_tree_pool
 from shoal.measures.keys import key_columns, number_keys
 from shoal.measures.pairs import CategoryPair, NumericPair, Pair
@@ -66,15 +69,16 @@ def linkage_tasks(pairs: Sequence[Pair], blocks: tuple[Ints, Ints] | None = None
     released = number_keys(parts if blocks is None else [*parts, blocks[1].astype(np.float64)])
     first = np.empty(len(released.sizes), dtype=np.int64)
     first[released.of[::-1]] = np.arange(rows)[::-1]
-    if numbers and blocks is None and all(pair.both.all() for pair in numbers):
+    expected = np.array([_mismatch(pair) for pair in categories])
+    if numbers and blocks is None:
         chosen = sample_rows(rows, SAMPLE, seed)
-        values, _, codes = _side(numbers, categories, first, True)
+        values, codes = _side(numbers, categories, first, True)
         pool = open_tree_pool(values)
         tasks: list[Task] = []
         for part in _parts(len(chosen)):
-            points, _, point_codes = _side(numbers, categories, chosen[part], False)
+            points, point_codes = _side(numbers, categories, chosen[part], False)
             own = released.of[chosen[part]]
-            tasks.append(partial(link_in_tree, pool, points, point_codes, codes, own, released.sizes))
+            tasks.append(partial(link_in_tree, pool, points, point_codes, codes, expected, own, released.sizes))
         return tasks
     of_original, of_released = blocks or (np.zeros(rows, np.int64), np.zeros(rows, np.int64))
     sorted_keys = np.argsort(of_released[first], kind="stable")
@@ -91,6 +95,7 @@ def linkage_tasks(pairs: Sequence[Pair], blocks: tuple[Ints, Ints] | None = None
             link_by_looking,
             *_side(numbers, categories, chosen[part], False),
             *known,
+            expected,
             place[released.of[chosen[part]]],
             released.sizes[sorted_keys],
             starts,
@@ -102,16 +107,25 @@ def linkage_tasks(pairs: Sequence[Pair], blocks: tuple[Ints, Ints] | None = None
 
 def _side(
     numbers: Sequence[NumericPair], categories: Sequence[CategoryPair], rows: Ints, released: bool
-) -> tuple[Floats, Flags, Ints]:
-    """Return numbers, which there are, and codes of some records of one table."""
-    values, seen = np.empty((len(rows), len(numbers))), np.empty((len(rows), len(numbers)), dtype=np.bool_)
+) -> tuple[Floats, Ints]:
+    """Return the numbers of some records of one table as points, and the codes of their categories."""
+    d = len(numbers)
+    values, seen = np.zeros((len(rows), d)), np.ones((len(rows), d), dtype=np.bool_)
     codes = np.empty((len(rows), len(categories)), dtype=np.int64)
     for j, number in enumerate(numbers):
         values[:, j] = (number.released if released else number.original)[rows]
         seen[:, j] = (number.kept if released else number.there)[rows]
     for j, category in enumerate(categories):
         codes[:, j] = (category.released if released else category.original)[rows]
-    return values, seen, codes
+    holes = [not number.both.all() for number in numbers]  # in either table, so that both have the same columns
+    spread = np.array([0.0 if number.constant else 1.0 for number in numbers])
+    return filled_in(values, seen, np.zeros(d), spread, holes), codes
+
+
+def _mismatch(pair: CategoryPair) -> float:
+    """Return the chance that two values of the original differ."""
+    counts = np.bincount(pair.original[pair.original >= 0], minlength=1)
+    return 1.0 - float(((counts / max(counts.sum(), 1)) ** 2).sum())
 
 
 def linked(chances: Sequence[Floats], records: int) -> Linked:

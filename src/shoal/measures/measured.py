@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from shoal.errors import FileError
-from shoal.measures.figures import Figures
-from shoal.tables.files import check_target, written_whole
+from shoal.measures.figures import NamedFigures
+from shoal.plan.files_read import Inputs
+from shoal.tables.files.writing_whole import check_target, write_whole
 
 
 @dataclass(frozen=True)
-class Measures(Figures):
+class Measures(NamedFigures):
     """What a release keeps and what it risks; also a mapping of its names to its values.
 
     ``shoal.MEASURES`` has a sentence for each figure, and docs/measures.md its definition. Losses and risks are in
@@ -27,9 +29,11 @@ class Measures(Figures):
         The columns that were measured, those of them with numbers, with categories and with a hierarchy, those that the
         intruder knows, and the confidential ones.
     information_loss, sse, sst, numeric_loss, category_loss : float
-        Squared error over total squares, all columns; of the numbers and of the categories alone.
+        Squared error over what there was to lose, the mean of all columns; of the numbers and of the categories alone.
+    record_loss : float
+        Squared distances of whole records over those from the centre, where there are categories.
     semantic_loss, semantic_sse, semantic_sst : float
-        Squared distances of whole records by the meaning of their categories, over those from the centre.
+        The same with the categories of the records alone.
     pil, pil_parts, il1s
         Probabilistic information loss, and the five averages that it is made of; IL1s.
     correlations : dict
@@ -97,6 +101,7 @@ class Measures(Figures):
     sst: float
     numeric_loss: float | None
     category_loss: float | None
+    record_loss: float | None
     semantic_loss: float | None
     semantic_sse: float | None
     semantic_sst: float | None
@@ -160,16 +165,15 @@ class Measures(Figures):
             f"{self.dbrl:.4g} %{risk}, k = {self.k_anonymity}>"
         )
 
-    def write(self, path: str | Path) -> None:
-        """Write the figures to a JSON file."""
-        check_json(Path(path))
+    def write(self, path: str | Path, *, overwrite: bool = True, like: Sequence[Path] = ()) -> None:
+        """Write the figures to a JSON file, which is open to nobody to whom the files ``like`` are not."""
+        check_json(Path(path), overwrite=overwrite)
         text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
-        with written_whole(Path(path)) as part:
-            part(Path(path)).write_text(text + "\n", encoding="utf-8")
+        write_whole(Path(path), text + "\n", like=like, overwrite=overwrite)
 
 
-def check_json(path: Path) -> None:
+def check_json(path: Path, inputs: Inputs = (), overwrite: bool = True) -> None:
     """Refuse a path that the figures cannot be written to."""
     if path.suffix.lower() != ".json":
         raise FileError(f"'{path}': figures are written as JSON; give it the ending .json")
-    check_target(path)
+    check_target(path, inputs, overwrite)

@@ -14,13 +14,16 @@ from shoal.kernels.arrays import Ints
 from shoal.kernels.progress import show_progress
 from shoal.kernels.threads import run_tasks
 from shoal.kernels.watch import DONE
+from shoal.measures.column_settings import column_settings
 from shoal.measures.comparison import Comparison, compare
-from shoal.measures.evaluation import Figures, measure_tasks, split, table_figures
+from shoal.measures.evaluation import measure_tasks, split, table_figures
+from shoal.measures.figures import Figures
 from shoal.measures.keys import common_keys
 from shoal.measures.linkage import Linked, linkage_tasks, linked
 from shoal.measures.measured import Measures, check_json
 from shoal.measures.pairs import SemanticPair
 from shoal.measures.probabilistic_linkage import probabilistic_linkage_task
+from shoal.plan.files_read import files_read
 from shoal.plan.plan import Reading, as_reading
 from shoal.plan.version import shoal_version
 from shoal.tables.files import file_format
@@ -41,8 +44,13 @@ def measure(
     blocking: Names = None,
     population: Any = None,
     hierarchies: Mapping[str, Any] | None = None,
+    orders: Mapping[str, Sequence[str]] | None = None,
+    nominal: Names = None,
+    column_weights: Mapping[str, float] | None = None,
+    scaling: str | None = None,
     reading: Reading | Mapping[str, Any] | None = None,
     output: str | Path | None = None,
+    overwrite: bool = True,
     threads: int | None = None,
     progress: bool | None = None,
 ) -> Measures:
@@ -57,7 +65,7 @@ def measure(
         The table before and after, with the same rows in the same order.
     quasi_identifiers : list of str
         Columns to measure, by which somebody could be found. By default all that both tables have and that have no
-        other role here. Sets of columns are measured together.
+        other role here. Sets that were microaggregated separately count as such in the loss of records alone.
     confidential : list of str
         Columns for l-diversity, alpha and t-closeness.
     weight : str
@@ -71,10 +79,17 @@ def measure(
     hierarchies : dict
         Where the hierarchy of a column of categories comes from, as for :func:`shoal.load_hierarchy`: its loss is then
         by meaning.
+    orders, nominal, column_weights
+        As for :func:`shoal.protect`: values of ordinal columns from the lowest to the highest, columns of numbers whose
+        values are names, and how much a column counts in the loss.
+    scaling : {"range", "z-score", "robust", "none"}
+        What numbers are divided by in the distance between records that mix kinds, which ``record_loss`` is of.
     reading : dict
         How text files are read, as for :func:`shoal.protect`; for all the text files given.
     output : path
         Where to write the figures as JSON; checked before any work is done.
+    overwrite : bool
+        Whether to replace a file that is there already; one that is read is never replaced.
     threads : int
         Measures that run at a time; as many as there are cores by default. The result does not depend on it.
     progress : bool
@@ -102,22 +117,28 @@ def measure(
     started = time.perf_counter()
     if threads is not None and threads < 1:
         raise PlanError("threads: must be at least 1")
+    inputs = files_read({"hierarchies": hierarchies}, tables=(original, released, population))
     if output is not None:
-        check_json(Path(output))
+        check_json(Path(output), inputs, overwrite)
     tables, notes = _read_all([original, released, population], as_reading(reading))
+    columns = column_settings(
+        hierarchies=hierarchies, orders=orders, nominal=nominal, column_weights=column_weights, scaling=scaling
+    )
     comparison = compare(
         tables[0],
         tables[1],
-        _flat(quasi_identifiers),
-        _flat(confidential) or [],
-        weight,
-        _flat(known) or [],
-        _flat(blocking) or [],
-        tables[2] if population is not None else None,
-        hierarchies,
+        quasi_identifiers=_sets(quasi_identifiers),
+        columns=columns,
+        confidential=_flat(confidential),
+        weight=weight,
+        known=_flat(known),
+        blocking=_flat(blocking),
+        population=tables[2] if population is not None else None,
     )
-    figures = _evaluate(comparison, threads, progress)
     numbers, categories = split(comparison.pairs)
+    if scaling is not None and not (numbers and categories):
+        raise PlanError("scaling: has no effect without both numbers and categories, in whose distance it counts")
+    figures = _evaluate(comparison, threads, progress)
     found = Measures(
         records=comparison.records,
         quasi_identifiers=[pair.name for pair in comparison.pairs],
@@ -132,7 +153,7 @@ def measure(
         **figures,
     )
     if output is not None:
-        found.write(output)
+        found.write(output, overwrite=overwrite, like=[path for _, path in inputs])
     return found
 
 
@@ -150,13 +171,19 @@ def _read_all(data: Sequence[Any], reading: Reading) -> tuple[list[Table], list[
     return tables, notes
 
 
-def _flat(names: Any) -> list[str] | None:
-    """Return names as one list; sets of columns are put together."""
+def _sets(names: str | Sequence[str] | Sequence[Sequence[str]] | None) -> list[list[str]] | None:
+    """Return the sets of quasi-identifiers; names that are not in sets are one."""
     if names is None:
         return None
     if isinstance(names, str):
-        return [names]
-    return [name for part in names for name in ([part] if isinstance(part, str) else part)]
+        return [[names]]
+    single = [name for name in names if isinstance(name, str)]
+    return [*([single] if single else []), *(list(part) for part in names if not isinstance(part, str))]
+
+
+def _flat(names: Names) -> list[str]:
+    """Return names as a list."""
+    return [] if names is None else [names] if isinstance(names, str) else list(names)
 
 
 def _evaluate(comparison: Comparison, threads: int | None, progress: bool | None) -> Figures:

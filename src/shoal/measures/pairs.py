@@ -10,10 +10,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from shoal.columns.categories import AnyColumn, Category
 from shoal.columns.hierarchy import NodeDistances
 from shoal.columns.numbers import Column
-from shoal.columns.scaling import Scale
-from shoal.kernels.arrays import Flags, Floats, Ints, Numbers
+from shoal.columns.scaling import Scale, fit_scale
+from shoal.kernels.arrays import Flags, Floats, Ints, Masked
+from shoal.plan.roles import Kind
 
 MISSING = -1  # the code of a missing category
 
@@ -32,6 +34,9 @@ class NumericPair:
         Which values there are in the original, and in the release.
     constant : bool
         The original has at most one value.
+    deviation : float
+        Standard deviation of the original in units of the distance between records, which goes by the range where
+        nothing else is asked for; 0 where it is constant.
     """
 
     name: str
@@ -40,6 +45,12 @@ class NumericPair:
     there: Flags
     kept: Flags
     constant: bool = False
+    deviation: float = 1.0
+
+    @property
+    def cells(self) -> int:
+        """Number of values in the original."""
+        return int(self.there.sum())
 
     @property
     def both(self) -> Flags:
@@ -72,9 +83,19 @@ class CategoryPair:
     categories: int
 
     @property
+    def cells(self) -> int:
+        """Number of values in the original."""
+        return int((self.original != MISSING).sum())
+
+    @property
     def suppressed(self) -> int:
         """Cells that are missing in the release only."""
         return int(((self.original != MISSING) & (self.released == MISSING)).sum())
+
+
+@dataclass(frozen=True)
+class OrdinalPair(CategoryPair):
+    """One column of categories with an order; the codes are their places in it, from the lowest."""
 
 
 @dataclass(frozen=True)
@@ -93,15 +114,34 @@ class SemanticPair(CategoryPair):
 Pair = NumericPair | CategoryPair
 
 
-def numeric_pair(column: Column, scale: Scale, values: Numbers, kept: Flags) -> NumericPair:
-    """Scale a column and what was released for it; ``values`` are in the units of ``column.values``.
+def numeric_pair(column: Column, released: Masked, scale: Scale) -> NumericPair:
+    """Put a column beside what was released for it, in the units of ``column.values``.
+
+    ``scale`` is that of distances between records.
 
     >>> column = Column("x", np.array([0.0, 2.0]), np.array([True, True]))
-    >>> numeric_pair(column, Scale(0.0, 1.0, 1.0, 1.0), np.array([1.0, 1.0]), column.observed).original
-    array([-1.,  1.])
+    >>> pair = numeric_pair(column, Masked(np.array([1.0, 1.0]), column.observed), fit_scale(column, "range"))
+    >>> pair.original.tolist(), pair.released.tolist(), pair.deviation
+    ([-1.0, 1.0], [0.0, 0.0], 0.5)
     """
-    constant = scale.spread == 0.0
-    scale = replace(scale, spread=1.0) if constant else scale
-    original = np.where(column.observed, scale.apply(column.values), 0.0)
-    released = np.where(kept, scale.apply(values), 0.0)
-    return NumericPair(column.name, original, released, column.observed, kept, constant)
+    scores = fit_scale(column, "z-score")
+    constant = scores.spread == 0.0
+    deviation = 0.0 if constant else scores.spread / scale.spread
+    scores = replace(scores, spread=1.0) if constant else scores
+    before = np.where(column.observed, scores.apply(column.values), 0.0)
+    after = np.where(released.observed, scores.apply(released.values), 0.0)
+    return NumericPair(column.name, before, after, column.observed, released.observed, constant, deviation)
+
+
+def pair_of(column: AnyColumn, released: Masked, scale: Scale | None) -> Pair:
+    """Put a column of any kind beside what was released for it, in the values or codes of the column."""
+    if not isinstance(column, Category):
+        assert scale is not None
+        return numeric_pair(column, released, scale)
+    codes = (column.values, column.observed), (released.values.astype(np.int64), released.observed)
+    if column.measured is None:
+        before, after = (np.where(there, values, MISSING) for values, there in codes)
+        kind = OrdinalPair if column.kind is Kind.ORDINAL else CategoryPair
+        return kind(column.name, before, after, len(column.names))
+    before, after = (np.where(there, column.nodes[values], MISSING) for values, there in codes)
+    return SemanticPair(column.name, before, after, len(column.measured.hierarchy), column.measured)

@@ -19,9 +19,6 @@ Sources: J. C. Bezdek, Pattern Recognition with Fuzzy Objective Function Algorit
 Evaluating fuzzy clustering algorithms for microdata protection, PSD 2004; V. Torra, On the definition of linear
 constrained fuzzy c-means, EUROFUSE 2009, 61-66.
 
-Missing values: distances are over the observed columns, scaled up to all, and a centre's column is the mean of those
-that are observed (Hathaway and Bezdek 2001); the constraints then hold for complete records only.
-
 Cost: O(c d n) a step, at most 50 steps a level, and log n / log c levels.
 
 Every group has k records or more, because no cluster is kept with fewer, and no part of fewer than 2k is divided.
@@ -32,7 +29,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.columns.scaling import Records
-from shoal.kernels.arrays import Flags, Floats, Ints
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.watch import DONE, STOP
 
@@ -42,9 +39,8 @@ _STILL = 1e-6  # squared move of all centres, per column, at which they stand st
 
 def fuzzy_c_means(records: Records, k: int, watch: Ints, fuzziness: float = 1.2, clusters: int = 10) -> Ints:
     """Partition records by fuzzy c-means."""
-    observed = np.ones((0, 0), dtype=np.bool_) if records.observed is None else records.observed
     labels = np.full(len(records), -1)
-    _divide(records.values, observed, k, fuzziness, clusters, watch, labels)
+    _divide(records.values, k, fuzziness, clusters, watch, labels)
     return labels
 
 
@@ -56,17 +52,12 @@ def fuzzy_centres(values: Floats, centres: Floats, fuzziness: float) -> Floats:
     """
     reached = centres.copy()
     n, c = len(values), len(centres)
-    _settle(
-        values, np.ones((0, 0), dtype=np.bool_), np.arange(n), reached, np.empty((n, c)), 1.0 / (fuzziness - 1.0),
-        fuzziness,
-    )  # fmt: skip
+    _settle(values, np.arange(n), reached, np.empty((n, c)), 1.0 / (fuzziness - 1.0), fuzziness)
     return reached
 
 
 @kernel
-def _divide(
-    values: Floats, observed: Flags, k: int, fuzziness: float, clusters: int, watch: Ints, labels: Ints
-) -> None:
+def _divide(values: Floats, k: int, fuzziness: float, clusters: int, watch: Ints, labels: Ints) -> None:
     """Label all records: ``order`` holds the rows, a part is a range of it, and parts wait on a stack."""
     n, d = values.shape
     order, sorted_rows = np.arange(n), np.empty(n, np.int64)
@@ -86,11 +77,11 @@ def _divide(
             continue
         rows = order[start:stop]
         c = min(clusters, size // k)
-        along = _widest(values, observed, rows)
+        along = _widest(values, rows)
         rows[:] = rows[np.argsort(values[rows, along], kind="mergesort")]
         for i in range(c):
             centres[i] = values[rows[(2 * i + 1) * size // (2 * c)]]
-        _settle(values, observed, rows, centres[:c], membership[:size, :c], power, fuzziness)
+        _settle(values, rows, centres[:c], membership[:size, :c], power, fuzziness)
         parts = _homes(membership[:size, :c], k, home[:size])
         if parts == 1:
             middle = start + size // 2
@@ -110,62 +101,55 @@ def _divide(
 
 
 @kernel
-def _widest(values: Floats, observed: Flags, rows: Ints) -> int:
-    """Column with the largest spread of its observed values among these rows."""
+def _widest(values: Floats, rows: Ints) -> int:
+    """Column with the largest spread among these rows."""
     best, chosen = -1.0, 0
     for j in range(values.shape[1]):
         low, high = np.inf, -np.inf
         for row in rows:
-            if observed.shape[0] == 0 or observed[row, j]:
-                low, high = min(low, values[row, j]), max(high, values[row, j])
+            low, high = min(low, values[row, j]), max(high, values[row, j])
         if high - low > best:
             best, chosen = high - low, j
     return chosen
 
 
 @kernel
-def _settle(
-    values: Floats, observed: Flags, rows: Ints, centres: Floats, membership: Floats, power: float, fuzziness: float
-) -> None:
+def _settle(values: Floats, rows: Ints, centres: Floats, membership: Floats, power: float, fuzziness: float) -> None:
     """Move centres (c, d) until they stand still, and leave the membership (size, c) of each row to each centre."""
     c, d = centres.shape
-    sums, weights = np.empty((c, d)), np.empty((c, d))
+    sums, weights = np.empty((c, d)), np.empty(c)
     for _ in range(_STEPS):
         sums[:] = 0.0
         weights[:] = 0.0
         for j in range(len(rows)):
             row = rows[j]
-            _belong(values[row], observed[row] if observed.shape[0] > 0 else np.ones(0, np.bool_), centres, power,
-                    membership[j])  # fmt: skip
+            _belong(values[row], centres, power, membership[j])
             for i in range(c):
                 u = membership[j, i] ** fuzziness
+                weights[i] += u
                 for column in range(d):
-                    if observed.shape[0] == 0 or observed[row, column]:
-                        sums[i, column] += u * values[row, column]
-                        weights[i, column] += u
+                    sums[i, column] += u * values[row, column]
         moved = 0.0
         for i in range(c):
+            if weights[i] == 0.0:
+                continue
             for column in range(d):
-                if weights[i, column] > 0.0:
-                    to = sums[i, column] / weights[i, column]
-                    moved += (to - centres[i, column]) ** 2
-                    centres[i, column] = to
+                to = sums[i, column] / weights[i]
+                moved += (to - centres[i, column]) ** 2
+                centres[i, column] = to
         if moved <= _STILL * d:
             break
 
 
 @kernel
-def _belong(record: Floats, seen: Flags, centres: Floats, power: float, out: Floats) -> None:
+def _belong(record: Floats, centres: Floats, power: float, out: Floats) -> None:
     """Membership of a record to each centre; shared by all centres at which it lies."""
     c, d = centres.shape
     least = np.inf
     for i in range(c):
-        squared, count = 0.0, 0
+        out[i] = 0.0
         for column in range(d):
-            if len(seen) == 0 or seen[column]:
-                squared += (record[column] - centres[i, column]) ** 2
-                count += 1
-        out[i] = squared * d / count if count > 0 else 1.0
+            out[i] += (record[column] - centres[i, column]) ** 2
         least = min(least, out[i])
     total = 0.0
     for i in range(c):

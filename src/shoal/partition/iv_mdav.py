@@ -50,7 +50,7 @@ def iv_mdav(
 ) -> Ints:
     """Partition records with IV-MDAV."""
     labels = np.full(len(records), -1)
-    pool = open_pool(records.values, records.observed)
+    pool = open_pool(records.values)
     largest = 2 * k - 1 if cap else candidates * k
     limit = np.inf if outlier is None else outlier
     _iv_mdav(pool, k, gamma, candidates * k, limit, largest, watch, labels)

@@ -8,13 +8,10 @@ in the same way, and so on. Of equal choices the group that was formed first is 
 Source: J. Domingo-Ferrer and J. M. Mateo-Sanz, Practical data-oriented microaggregation for statistical disclosure
 control, IEEE TKDE 14(1), 2002.
 
-With missing values, what a union adds is summed over the columns of which both groups have values, and scaled to all
-columns; two groups of a and b records without a common column add 2 d a b / (a + b).
-
 Cost: at most n joins. Each group with fewer than k records remembers the group that it would join. A union is never
 nearer to a third group than the nearer of its two parts was, so what is remembered is a lower bound after its group
 has gone, and a search is only made when it comes first. Searches pass over the leaves of a tree of the records that
-are too far away: about O(d n^2 / 64) for the bounds, O(d n^2) in the worst case and with missing values.
+are too far away: about O(d n^2 / 64) for the bounds, O(d n^2) in the worst case.
 
 Every group with fewer than k records is joined to another. A group of 2k or more falls into at least the two that are
 formed first, which are never joined; so the recursion ends, and all groups have k to 2k - 1 records.
@@ -42,8 +39,7 @@ def k_ward(records: Records, k: int, watch: Ints) -> Ints:
     large, after = [np.arange(len(records))] if len(records) >= 2 * k else [], 1
     while large and watch[STOP] == 0:
         rows = large.pop()
-        observed = None if records.observed is None else np.ascontiguousarray(records.observed[rows])
-        part = Records(np.ascontiguousarray(records.values[rows]), observed)
+        part = Records(np.ascontiguousarray(records.values[rows]))
         parts = _ward(part, k, watch if len(rows) == len(records) else new_watch())
         labels[rows] = np.where(parts == 0, labels[rows[0]], after + parts - 1)
         after += int(parts.max())
@@ -57,14 +53,13 @@ def _ward(records: Records, k: int, watch: Ints) -> Ints:
     n, d = records.values.shape
     start = extreme_groups(records, k, new_watch())
     leaf_of = np.zeros(n, dtype=np.int64)
-    if n > _FEW and records.observed is None:
+    if n > _FEW:
         pool = open_tree_pool(records.values)
         leaf_of = pool.slots[pool.place_of] // LEAF
-    counts, means = np.zeros((2 * n, d)), np.zeros((2 * n, d))
-    counts[:n] = 1.0 if records.observed is None else records.observed
+    means = np.zeros((2 * n, d))
     means[:n] = records.values
     into = np.arange(2 * n)
-    _join_all(start, leaf_of, counts, means, records.observed is not None, k, open_tournament(2 * n), into, watch)
+    _join_all(start, leaf_of, means, k, open_tournament(2 * n), into, watch)
     while (into[into[:n]] != into[:n]).any():
         into = into[into]
     return np.unique(into[:n], return_inverse=True)[1]
@@ -74,9 +69,7 @@ def _ward(records: Records, k: int, watch: Ints) -> Ints:
 def _join_all(
     start: Ints,
     leaf_of: Ints,
-    counts: Floats,
     means: Floats,
-    masked: bool,
     k: int,
     tournament: Floats,
     into: Ints,
@@ -84,8 +77,8 @@ def _join_all(
 ) -> None:
     """Join groups; ``into`` (2n,) becomes the group that each was joined into, and itself where it was not.
 
-    Groups are numbered as they are formed, the records 0 to n - 1. ``counts`` and ``means`` (2n, d) are those of
-    the observed values. The groups in a leaf are a linked list, in the order of their numbers.
+    Groups are numbered as they are formed, the records 0 to n - 1; ``means`` are (2n, d). The groups in a leaf are a
+    linked list, in the order of their numbers.
     """
     n, d = start.shape[0], means.shape[1]
     leaves = leaf_of.max() + 1
@@ -103,7 +96,7 @@ def _join_all(
         for row in range(n):
             if start[row] == g:
                 if union >= 0:
-                    _unite(union, row, groups, sizes, counts, means, into)
+                    _unite(union, row, groups, sizes, means, into)
                     _leave(row, leaf[row], first, last, after, before)
                     _leave(union, leaf[union], first, last, after, before)
                     at = leaf[union]
@@ -115,19 +108,19 @@ def _join_all(
                     union = row
     for g in range(groups):
         if into[g] == g and sizes[g] < k:
-            partner[g], growth = _search(g, leaf, sizes, counts, means, masked, first, after, low, high)
+            partner[g], growth = _search(g, leaf, sizes, means, first, after, low, high)
             set_score(tournament, g, -growth)
     while watch[STOP] == 0:
         a = winner(tournament)
         if tournament[1] == -np.inf:
             return
         if into[partner[a]] != partner[a]:
-            partner[a], growth = _search(a, leaf, sizes, counts, means, masked, first, after, low, high)
+            partner[a], growth = _search(a, leaf, sizes, means, first, after, low, high)
             set_score(tournament, a, -growth)
             continue
         b, union = partner[a], groups
         groups += 1
-        _unite(a, b, union, sizes, counts, means, into)
+        _unite(a, b, union, sizes, means, into)
         for g in (a, b):
             _leave(g, leaf[g], first, last, after, before)
             set_score(tournament, g, -np.inf)
@@ -135,45 +128,30 @@ def _join_all(
         leaf[union] = at
         _enter(union, at, means[union], first, last, after, before, low, high)
         if sizes[union] < k:
-            partner[union], growth = _search(union, leaf, sizes, counts, means, masked, first, after, low, high)
+            partner[union], growth = _search(union, leaf, sizes, means, first, after, low, high)
             set_score(tournament, union, -growth)
         else:
             done += min(sizes[union], sizes[a] + (sizes[b] if sizes[b] < k else 0))
             watch[DONE] = done
-        if masked:
-            _look_again(union, leaf, sizes, counts, means, first, after, low, high, into, k, partner, tournament)
 
 
 @kernel
-def _unite(a: int, b: int, union: int, sizes: Ints, counts: Floats, means: Floats, into: Ints) -> None:
+def _unite(a: int, b: int, union: int, sizes: Ints, means: Floats, into: Ints) -> None:
     """Put two groups together."""
     sizes[union] = sizes[a] + sizes[b]
     into[a], into[b] = union, union
     for j in range(means.shape[1]):
-        count = counts[a, j] + counts[b, j]
-        counts[union, j] = count
-        if count > 0.0:
-            means[union, j] = (counts[a, j] * means[a, j] + counts[b, j] * means[b, j]) / count
+        means[union, j] = (sizes[a] * means[a, j] + sizes[b] * means[b, j]) / sizes[union]
 
 
 @kernel
-def _growth(a: int, b: int, sizes: Ints, counts: Floats, means: Floats, masked: bool) -> float:
+def _growth(a: int, b: int, sizes: Ints, means: Floats) -> float:
     """By how much the sum of squares grows when two groups are joined."""
-    d = means.shape[1]
-    total, common = 0.0, 0
-    if not masked:
-        for j in range(d):
-            t = means[b, j] - means[a, j]
-            total += t * t
-        return sizes[a] * sizes[b] / (sizes[a] + sizes[b]) * total
-    for j in range(d):
-        if counts[a, j] > 0.0 and counts[b, j] > 0.0:
-            t = means[b, j] - means[a, j]
-            total += counts[a, j] * counts[b, j] / (counts[a, j] + counts[b, j]) * (t * t)
-            common += 1
-    if common == 0:
-        return 2.0 * d * (sizes[a] * sizes[b] / (sizes[a] + sizes[b]))
-    return total * (d / common)
+    total = 0.0
+    for j in range(means.shape[1]):
+        t = means[b, j] - means[a, j]
+        total += t * t
+    return sizes[a] * sizes[b] / (sizes[a] + sizes[b]) * total
 
 
 @kernel
@@ -181,9 +159,7 @@ def _search(
     g: int,
     leaf: Ints,
     sizes: Ints,
-    counts: Floats,
     means: Floats,
-    masked: bool,
     first: Ints,
     after: Ints,
     low: Floats,
@@ -197,7 +173,7 @@ def _search(
         at = leaf[g] if turn < 0 else turn  # one's own leaf first: most partners are there
         if turn == leaf[g]:
             continue
-        if turn >= 0 and not masked:
+        if turn >= 0:
             bound = 0.0
             for j in range(d):
                 t = max(low[at, j] - means[g, j], means[g, j] - high[at, j], 0.0)
@@ -207,43 +183,13 @@ def _search(
         other = first[at]
         while other >= 0:
             if other != g:
-                growth = _growth(g, other, sizes, counts, means, masked)
+                growth = _growth(g, other, sizes, means)
                 if growth < least or (growth == least and other < best):
                     best, least = other, growth
                 if growth == 0.0:  # those that follow have higher numbers
                     break
             other = after[other]
     return best, least
-
-
-@kernel
-def _look_again(
-    union: int,
-    leaf: Ints,
-    sizes: Ints,
-    counts: Floats,
-    means: Floats,
-    first: Ints,
-    after: Ints,
-    low: Floats,
-    high: Floats,
-    into: Ints,
-    k: int,
-    partner: Ints,
-    tournament: Floats,
-) -> None:
-    """Let all small groups look for their partners again: with missing values a union can be nearer than its parts."""
-    for g in range(union):
-        if into[g] != g or sizes[g] >= k:
-            continue
-        if into[partner[g]] != partner[g]:
-            partner[g], growth = _search(g, leaf, sizes, counts, means, True, first, after, low, high)
-            set_score(tournament, g, -growth)
-            continue
-        growth = _growth(g, union, sizes, counts, means, True)
-        if -growth > tournament[tournament.shape[0] // 2 + g]:
-            partner[g] = union
-            set_score(tournament, g, -growth)
 
 
 @kernel

@@ -19,8 +19,7 @@ def cut_large_groups(records: Records, labels: Ints, k: int, heuristic: Callable
     after = int(labels.max()) + 1
     for g in np.flatnonzero(np.diff(starts) >= 2 * k):
         members = rows[starts[g] : starts[g + 1]]
-        observed = None if records.observed is None else np.ascontiguousarray(records.observed[members])
-        parts = heuristic(Records(np.ascontiguousarray(records.values[members]), observed), k, new_watch())
+        parts = heuristic(Records(np.ascontiguousarray(records.values[members])), k, new_watch())
         labels[members] = np.where(parts == 0, g, after + parts - 1)
         after += int(parts.max())
     return labels

@@ -9,13 +9,11 @@ from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.group_sums import group_sums
 
 
-def group_centroids(records: Records, labels: Ints, groups: int) -> tuple[Floats, Floats]:
-    """Return the (groups, d) means of the observed values, and how many they are; records labelled -1 are left out."""
-    seen = np.ones_like(records.values) if records.observed is None else records.observed.astype(np.float64)
+def group_centroids(values: Floats, labels: Ints) -> Floats:
+    """Return the means (groups, d) of the groups; records labelled -1 are left out."""
     placed = labels >= 0
-    sums, _ = group_sums(records.values[placed] * seen[placed], labels[placed], groups)
-    counts, _ = group_sums(seen[placed], labels[placed], groups)
-    return sums / np.maximum(counts, 1.0), counts
+    sums, sizes = group_sums(values[placed], labels[placed])
+    return sums / sizes[:, None]
 
 
 def join_nearest_group(records: Records, labels: Ints) -> Ints:
@@ -25,19 +23,10 @@ def join_nearest_group(records: Records, labels: Ints) -> Ints:
     group at all, all records become one.
     """
     left = np.flatnonzero(labels < 0)
-    groups = int(labels.max(initial=-1)) + 1
-    if groups == 0:
+    if len(left) == len(labels):
         return np.zeros_like(labels)
-    if len(left) == 0:
-        return labels
     labels = labels.copy()
-    centroids, counts = group_centroids(records, labels, groups)
-    d = records.values.shape[1]
+    centroids = group_centroids(records.values, labels)
     for row in left:
-        squares = (centroids - records.values[row]) ** 2
-        if records.observed is not None:
-            common = (counts > 0) & records.observed[row]
-            squares = np.where(common, squares, 0.0) * (d / np.maximum(common.sum(axis=1), 1))[:, None]
-            squares[~common.any(axis=1), 0] = 2.0 * d
-        labels[row] = np.argmin(squares.sum(axis=1))
+        labels[row] = np.argmin(((centroids - records.values[row]) ** 2).sum(axis=1))
     return labels

@@ -36,14 +36,14 @@ from shoal.kernels.watch import DONE, STOP
 def mdav(records: Records, k: int, watch: Ints) -> Ints:
     """Partition records with MDAV."""
     labels = np.full(len(records), -1)
-    _mdav(open_pool(records.values, records.observed), k, watch, labels, np.empty(k, np.int64), np.empty(k))
+    _mdav(open_pool(records.values), k, watch, labels, np.empty(k, np.int64), np.empty(k))
     return labels
 
 
 def mdav_single(records: Records, k: int, watch: Ints) -> Ints:
     """Partition records with MDAV-single."""
     labels = np.full(len(records), -1)
-    pool = open_pool(records.values, records.observed)
+    pool = open_pool(records.values)
     _mdav_single(pool, k, 0, watch, labels, np.empty(k, np.int64), np.empty(k))
     return labels
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from inspect import signature
+from typing import Any
 
 import numpy as np
 
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.errors import PlanError, did_you_mean
 from shoal.kernels.arrays import Ints
+from shoal.partition.search.searchable import Searchable, SearchTask
 from shoal.plan.roles import MEASURABLE, Kind
 
 
@@ -83,7 +85,7 @@ class Method:
         As the user writes it.
     function : callable
         ``function(records, k, watch, **options)`` returns the group of each record, numbered from 0; every
-        group has at least k records. It is called with n >= k.
+        group has at least k records. It is called with n >= k. One that takes a ``seed`` is given that of the plan.
     doc, source, cost : str
         One sentence; where it was published; how the work grows with n records, d columns and group size k.
     options : tuple of Option
@@ -91,22 +93,17 @@ class Method:
     by_column : bool
         Columns are treated one by one, as if each were a set of quasi-identifiers of its own.
     several_columns : tuple of str
-        Options that have an effect only where a set has more than one column.
-    refinable : {"always", "several columns", "never"}
-        Whether its groups can be refined: "several columns" where those of a single column are optimal, "never" where
-        the method leaves nothing to refine or columns are treated one by one.
+        Options that have an effect only where a set has more than one column: a single one is cut optimally.
     exclusive : tuple of tuples of str
         Options of each of which at most one may be given.
-    searches : bool
-        It searches all blocks of a set of quasi-identifiers together, for the least error of what will be released:
-        the pipeline hands it the whole set.
-    seeded : bool
-        It draws random numbers: the function takes the seed of the plan too, as ``seed``.
+    search : callable or None
+        Where it searches for the least error of what will be released: what makes a set of quasi-identifiers, with all
+        its blocks, a problem that :mod:`shoal.partition.search` searches.
     kinds : tuple of Kind
         Kinds of columns that it takes.
     records : callable
-        What the function sees of a set of quasi-identifiers: a matrix of scaled numbers
-        (:meth:`~shoal.columns.quasi_identifiers.QuasiIdentifiers.scaled`), or distinct records of any kind with their
+        What the function sees of a set of quasi-identifiers: points of scaled numbers
+        (:meth:`~shoal.columns.quasi_identifiers.QuasiIdentifiers.points`), or distinct records of any kind with their
         frequencies (:meth:`~shoal.columns.quasi_identifiers.QuasiIdentifiers.counted`).
     category_aggregator : str
         What is released for categories with a hierarchy where nothing is said.
@@ -120,18 +117,21 @@ class Method:
     options: tuple[Option, ...] = ()
     by_column: bool = False
     several_columns: tuple[str, ...] = ()
-    refinable: Literal["always", "several columns", "never"] = "always"
     exclusive: tuple[tuple[str, ...], ...] = ()
-    searches: bool = False
-    seeded: bool = False
+    search: Callable[[SearchTask], Searchable[Any]] | None = None
     kinds: tuple[Kind, ...] = MEASURABLE
-    records: Callable[[QuasiIdentifiers, int], Any] = QuasiIdentifiers.scaled
+    records: Callable[[QuasiIdentifiers, int], Any] = QuasiIdentifiers.points
     category_aggregator: str = "centroid"
 
     @property
     def mixed(self) -> bool:
         """Whether it measures distances between records of any kind."""
         return self.records is QuasiIdentifiers.counted
+
+    @property
+    def seeded(self) -> bool:
+        """Whether it draws random numbers."""
+        return "seed" in signature(self.function).parameters
 
     def without_effect(self, given: Mapping[str, object], columns: int) -> list[str]:
         """Say which options have no effect because no set of quasi-identifiers has more than one column."""
@@ -142,11 +142,20 @@ class Method:
 
     def refine_mistakes(self, columns: int) -> list[str]:
         """Say why refining has no effect, where no set of quasi-identifiers has more columns than this."""
-        if self.refinable == "never":
-            return [f"refine: has no effect with method '{self.name}'; leave it out"]
-        if self.refinable == "several columns" and columns == 1:
-            return [f"refine: has no effect, since method '{self.name}' is optimal for a single column; leave it out"]
-        return []
+        why = ""
+        if self.search:
+            why = f"has no effect with method '{self.name}', which improves its groups itself; leave it out"
+        elif self.by_column:
+            why = f"has no effect with method '{self.name}', which treats columns one by one; leave it out"
+        elif self.mixed:
+            why = (
+                "exchanges records by the sums of squares of numbers, and method "
+                f"'{self.name}' forms groups by distances of any kind; leave it out, or use semantic-optimal, which "
+                "goes on from the groups of such methods"
+            )
+        elif self.several_columns and columns == 1:
+            why = f"has no effect, since method '{self.name}' is optimal for a single column; leave it out"
+        return [f"refine: {why}"] if why else []
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a user should know as plain texts and lists."""

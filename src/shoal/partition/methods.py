@@ -6,6 +6,7 @@ The tests of promises run on every entry.
 
 from __future__ import annotations
 
+from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.errors import PlanError, did_you_mean
 from shoal.partition.categorical import CATEGORICAL
 from shoal.partition.dbfs import dbfs
@@ -16,7 +17,7 @@ from shoal.partition.k_ward import k_ward
 from shoal.partition.mdav import mdav, mdav_single
 from shoal.partition.method import Method, Option
 from shoal.partition.mst import mst
-from shoal.partition.optimal import optimal
+from shoal.partition.optimal import optimal, search_numbers
 from shoal.partition.paths import cbfs_mhm, md_mhm, mdav_mhm, npn_mhm
 from shoal.partition.tfrp import tfrp
 from shoal.partition.tsp import tsp_hm
@@ -62,10 +63,8 @@ METHODS: dict[str, Method] = {
                 ),
                 Option("bound", "seconds to prove afterwards how low the loss could be", None, float, least=0),
             ),
-            refinable="never",
             exclusive=(("steps", "time"), ("gap", "bound")),
-            searches=True,
-            seeded=True,
+            search=search_numbers,
         ),
         Method(
             "mdav",
@@ -243,7 +242,6 @@ METHODS: dict[str, Method] = {
                 Option("population", "chromosomes of a generation", 20, int, least=2),
                 Option("generations", "generations of each part", 200, int, least=1),
             ),
-            seeded=True,
         ),
         Method(
             "univariate",
@@ -261,7 +259,7 @@ METHODS: dict[str, Method] = {
                 ),
             ),
             several_columns=("by",),
-            refinable="several columns",
+            records=QuasiIdentifiers.ordered,
         ),
         Method(
             "individual-ranking",
@@ -271,7 +269,7 @@ METHODS: dict[str, Method] = {
             cost="O(d n log n)",
             options=(Option("optimal", "cut each column optimally instead of in runs of k", False, bool),),
             by_column=True,
-            refinable="never",
+            records=QuasiIdentifiers.ordered,
         ),
         *CATEGORICAL,
     )

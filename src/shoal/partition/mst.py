@@ -35,7 +35,7 @@ _HEURISTICS = {"diameter": dbfs, "centroid": mdav_single}
 def mst(records: Records, k: int, watch: Ints, large: str = "diameter") -> Ints:
     """Partition records along their minimum spanning tree."""
     n = len(records)
-    edges, lengths = spanning_tree(records.values, records.observed, watch)
+    edges, lengths = spanning_tree(records.values, watch)
     if watch[STOP] != 0:
         return np.zeros(n, dtype=np.int64)
     longest_first = np.lexsort((edges[:, 1], edges[:, 0], -lengths))

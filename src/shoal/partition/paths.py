@@ -65,7 +65,7 @@ def nearest_point_next(records: Records, watch: Ints) -> Ints:
     array([1, 3, 0, 2])
     """
     order = np.empty(len(records), dtype=np.int64)
-    visited = _visit_nearest(open_pool(records.values, records.observed), watch, order)
+    visited = _visit_nearest(open_pool(records.values), watch, order)
     if visited < len(order):
         order[visited:] = np.setdiff1d(np.arange(len(order)), order[:visited])
     return order
@@ -74,12 +74,10 @@ def nearest_point_next(records: Records, watch: Ints) -> Ints:
 def _cut_groups(records: Records, k: int, watch: Ints, heuristic: Callable[[Records, int, Ints], Ints]) -> Ints:
     """Put the groups of a heuristic into an order, and cut it."""
     labels = heuristic(records, k, watch)
-    centroids, counts = group_centroids(records, labels, int(labels.max()) + 1)
-    has = None if records.observed is None else np.ascontiguousarray(counts > 0)
-    path = nearest_point_next(Records(np.ascontiguousarray(centroids), has), new_watch())
+    path = nearest_point_next(Records(group_centroids(records.values, labels)), new_watch())
     rows, starts = group_rows(labels)
     order = np.empty(len(records), dtype=np.int64)
-    _visit_groups(open_pool(records.values, records.observed), path, rows, starts, order)
+    _visit_groups(open_pool(records.values), path, rows, starts, order)
     return optimal_along(records, order, k)
 
 

@@ -43,7 +43,7 @@ _LEAST = 1e-12  # a gain that is more than rounding
 
 
 def refine(records: Records, groups: Ints, k: int, watch: Ints) -> Ints:
-    """Return better groups of complete records, numbered from 0; the sum of squares never rises.
+    """Return better groups, numbered from 0; the sum of squares never rises.
 
     >>> from shoal.kernels.watch import new_watch
     >>> x = np.array([[0.0], [1.0], [9.0], [2.0], [10.0], [11.0]])
@@ -51,7 +51,7 @@ def refine(records: Records, groups: Ints, k: int, watch: Ints) -> Ints:
     array([0, 0, 1, 0, 1, 1])
     """
     values = records.values
-    near_rows = nearest_of_all(values, None, 4 * k, records.threads)
+    near_rows = nearest_of_all(values, 4 * k, records.threads)
     best, least = groups, _squares_within(values, groups)
     started = least
     for _ in range(_ROUNDS):

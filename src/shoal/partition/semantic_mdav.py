@@ -14,8 +14,8 @@ the farthest and last as the nearest. Equal records stay together. What remains 
 equal records are made one after the other: each takes its records out of the centroid, and so changes which record is
 farthest next.
 
-Cost: O(d m^2) for m distinct records with a hierarchy of O(m) nodes, and O(d m n / k) for ``s-mdav``. Every group has at
-least k records: it is closed only when it has, and one is begun only where k remain.
+Cost: O(d m^2) for m distinct records with a hierarchy of O(m) nodes, and O(d m n / k) for ``s-mdav``. Every group has
+at least k records: it is closed only when it has, and one is begun only where k remain.
 """
 
 from __future__ import annotations

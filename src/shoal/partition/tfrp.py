@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.columns.scaling import Records
-from shoal.kernels.arrays import Flags, Floats, Ints
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.pool import Pool, nearest_to_point, open_pool, remove, take_group
 from shoal.kernels.representatives import group_rows
@@ -39,7 +39,7 @@ def tfrp(records: Records, k: int, watch: Ints, dissolve: bool = True) -> Ints:
     """Partition records with TFRP."""
     labels = np.full(len(records), -1)
     orders = np.stack([farthest_first(records, "highest"), farthest_first(records, "lowest")])
-    _take_in_turn(open_pool(records.values, records.observed), orders, k, watch, labels)
+    _take_in_turn(open_pool(records.values), orders, k, watch, labels)
     labels = join_nearest_group(records, labels)
     if dissolve:
         _dissolve_groups(records, watch, labels)
@@ -52,15 +52,14 @@ class _Groups(NamedTuple):
 
     Attributes
     ----------
-    counts, means : float64 (groups, d)
-        How many observed values a group has now, and their means.
+    means : float64 (groups, d)
+        Of the records of a group, now.
     squares, sizes : float64, int64 (groups,)
-        Sum of squares and number of records, now.
+        Their sum of squares and number, now.
     order, starts : int64
         The records of the first phase, sorted by group: ``order[starts[g]:starts[g + 1]]``.
     """
 
-    counts: Floats
     means: Floats
     squares: Floats
     sizes: Ints
@@ -70,28 +69,27 @@ class _Groups(NamedTuple):
 
 def _dissolve_groups(records: Records, watch: Ints, labels: Ints) -> None:
     """Dissolve groups whose records lose less elsewhere; ``labels`` are changed in place."""
-    values, complete = records.values, records.observed is None
-    seen = np.ones(values.shape, np.bool_) if records.observed is None else records.observed
+    values = records.values
     order, starts = group_rows(labels)
     count, d = len(starts) - 1, values.shape[1]
-    groups = _Groups(np.zeros((count, d)), np.zeros((count, d)), np.zeros(count), np.diff(starts), order, starts)
-    _sum_groups(values, seen, labels, groups)
+    groups = _Groups(np.zeros((count, d)), np.zeros(count), np.zeros(count, np.int64), order, starts)
+    _sum_groups(values, labels, groups)
     turns, turn = np.argsort(-groups.squares, kind="stable"), 0
     while turn < count and watch[STOP] == 0:
-        alive = np.flatnonzero(groups.sizes)
-        pooled, listed = (alive, 0) if complete else (alive[:0], len(alive))
-        pool = open_pool(groups.means[pooled], None)
-        changed = np.append(alive[len(pooled) :], np.empty(len(pooled), np.int64))
-        limit = _LISTED if complete else count + 1
-        turn = _dissolve_in_turn(pool, pooled, changed, listed, limit, values, seen, turns, turn, groups, watch, labels)
+        pooled = np.flatnonzero(groups.sizes)
+        changed = np.empty(len(pooled), np.int64)
+        turn = _dissolve_in_turn(
+            open_pool(groups.means[pooled]), pooled, changed, values, turns, turn, groups, watch, labels
+        )
 
 
 @kernel
-def _sum_groups(values: Floats, seen: Flags, labels: Ints, groups: _Groups) -> None:
-    """Fill in counts, means and sums of squares; ``values`` and ``seen`` are (n, d)."""
+def _sum_groups(values: Floats, labels: Ints, groups: _Groups) -> None:
+    """Fill in means, sizes and sums of squares; ``values`` are (n, d)."""
     for row in range(len(labels)):
         g = labels[row]
-        groups.squares[g] += _join(values[row], seen[row], groups.counts[g], groups.means[g])
+        groups.squares[g] += _join(values[row], groups.sizes[g], groups.means[g])
+        groups.sizes[g] += 1
 
 
 @kernel
@@ -114,27 +112,25 @@ def _dissolve_in_turn(
     pool: Pool,
     pooled: Ints,
     changed: Ints,
-    listed: int,
-    limit: int,
     values: Floats,
-    seen: Flags,
     turns: Ints,
     turn: int,
     groups: _Groups,
     watch: Ints,
     labels: Ints,
 ) -> int:
-    """Go through the groups ``turns[turn:]`` until ``limit`` have changed; returns the turn that is next.
+    """Go through the groups ``turns[turn:]`` until many have changed; returns the turn that is next.
 
-    The pool holds the centroids of the groups ``pooled``, which rise, as all its records; those of
-    ``changed[:listed]`` are not in it.
+    The pool holds the centroids of the groups ``pooled``, which rise, as all its records; those that changed leave it
+    and are listed in ``changed``.
     """
-    counts, means, squares, sizes, order, starts = groups
+    means, squares, sizes, order, starts = groups
+    listed = 0
     row_of = np.full(len(sizes), -1)
     for row in range(len(pooled)):
         row_of[pooled[row]] = row
     rows, distances = np.empty(2, np.int64), np.empty(2)
-    while turn < len(turns) and listed < limit and watch[STOP] == 0:
+    while turn < len(turns) and listed < _LISTED and watch[STOP] == 0:
         g = turns[turn]
         turn += 1
         members = order[starts[g] : starts[g + 1]]
@@ -144,7 +140,7 @@ def _dissolve_in_turn(
         homes = np.empty(len(members), np.int64)
         for t in range(len(members)):
             point = values[members[t]]
-            home, least = _nearest_changed(point, seen[members[t]], counts, means, sizes, changed[:listed], g)
+            home, least = _nearest_changed(point, means, sizes, changed[:listed], g)
             if pool.size[0] > 1:  # the group itself is in it
                 nearest_to_point(pool, point, 2, rows, distances)
                 best = 1 if pooled[rows[0]] == g else 0
@@ -152,13 +148,13 @@ def _dissolve_in_turn(
                 if distances[best] < least or (distances[best] == least and other < home):
                     home = other
             homes[t] = home
-        if homes[0] < 0 or _growth(values, seen, members, homes, counts, means) >= squares[g]:
+        if homes[0] < 0 or _growth(values, members, homes, sizes, means) >= squares[g]:
             continue
         if row_of[g] >= 0:
             remove(pool, row_of[g])
         for t in range(len(members)):
             h = homes[t]
-            squares[h] += _join(values[members[t]], seen[members[t]], counts[h], means[h])
+            squares[h] += _join(values[members[t]], sizes[h], means[h])
             sizes[h] += 1
             labels[members[t]] = h
             if row_of[h] >= 0:
@@ -171,48 +167,41 @@ def _dissolve_in_turn(
 
 
 @kernel
-def _nearest_changed(
-    record: Floats, seen: Flags, counts: Floats, means: Floats, sizes: Ints, changed: Ints, but: int
-) -> tuple[int, float]:
+def _nearest_changed(record: Floats, means: Floats, sizes: Ints, changed: Ints, but: int) -> tuple[int, float]:
     """Of the groups that changed the one with the nearest centroid, other than ``but``, and its distance; or -1."""
-    d = record.shape[0]
     best, nearest = np.inf, -1
     for g in changed:
         if g == but or sizes[g] == 0:
             continue
-        total, common = 0.0, 0
-        for j in range(d):
-            if seen[j] and counts[g, j] > 0.0:
-                total += (record[j] - means[g, j]) ** 2
-                common += 1
-        total = total * (d / common) if common > 0 else 2.0 * d
+        total = 0.0
+        for j in range(record.shape[0]):
+            total += (record[j] - means[g, j]) ** 2
         if total < best or (total == best and g < nearest):
             best, nearest = total, g
     return nearest, best
 
 
 @kernel
-def _growth(values: Floats, seen: Flags, members: Ints, homes: Ints, counts: Floats, means: Floats) -> float:
+def _growth(values: Floats, members: Ints, homes: Ints, sizes: Ints, means: Floats) -> float:
     """By how much the sums of squares of the homes would grow if the members joined them."""
     growth = 0.0
     for t in range(len(members)):
         if t > 0 and (homes[:t] == homes[t]).any():
             continue
-        count, mean = counts[homes[t]].copy(), means[homes[t]].copy()
+        size, mean = sizes[homes[t]], means[homes[t]].copy()
         for s in range(t, len(members)):
             if homes[s] == homes[t]:
-                growth += _join(values[members[s]], seen[members[s]], count, mean)
+                growth += _join(values[members[s]], size, mean)
+                size += 1
     return growth
 
 
 @kernel
-def _join(record: Floats, seen: Flags, counts: Floats, means: Floats) -> float:
-    """Add a record to the counts and means of a group; returns by how much its sum of squares grows."""
+def _join(record: Floats, size: int, means: Floats) -> float:
+    """Add a record to the means of a group of some size; returns by how much its sum of squares grows."""
     squares = 0.0
     for j in range(record.shape[0]):
-        if seen[j]:
-            counts[j] += 1.0
-            delta = record[j] - means[j]
-            means[j] += delta / counts[j]
-            squares += delta * (record[j] - means[j])
+        delta = record[j] - means[j]
+        means[j] += delta / (size + 1.0)
+        squares += delta * (record[j] - means[j])
     return squares

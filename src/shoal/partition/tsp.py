@@ -20,9 +20,8 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.columns.scaling import Records
-from shoal.kernels.arrays import Flags, Floats, Ints
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
-from shoal.kernels.masked import masked_distance
 from shoal.kernels.neighbours import nearest_of_all
 from shoal.kernels.watch import STOP
 from shoal.partition.paths import nearest_point_next
@@ -52,19 +51,16 @@ def short_tour(records: Records, watch: Ints) -> Ints:
     tour = nearest_point_next(records, watch)
     if n < 5 or watch[STOP] != 0:
         return tour
-    near = nearest_of_all(records.values, records.observed, _NEAR + 1, records.threads)
-    observed = np.ones((0, 0), dtype=np.bool_) if records.observed is None else records.observed
+    near = nearest_of_all(records.values, _NEAR + 1, records.threads)
     place = np.empty(n, dtype=np.int64)
     place[tour] = np.arange(n)
-    _shorten(records.values, observed, near, tour, place, watch)
+    _shorten(records.values, near, tour, place, watch)
     return tour
 
 
 @kernel
-def _length(values: Floats, observed: Flags, a: int, b: int) -> float:
-    """Distance of two records; ``observed`` is (0, 0) where nothing is missing."""
-    if observed.shape[0] > 0:
-        return np.sqrt(masked_distance(values[a], observed[a], values[b], observed[b]))
+def _length(values: Floats, a: int, b: int) -> float:
+    """Distance of two records."""
     total = 0.0
     for j in range(values.shape[1]):
         t = values[a, j] - values[b, j]
@@ -73,7 +69,7 @@ def _length(values: Floats, observed: Flags, a: int, b: int) -> float:
 
 
 @kernel
-def _shorten(values: Floats, observed: Flags, near: Ints, tour: Ints, place: Ints, watch: Ints) -> None:
+def _shorten(values: Floats, near: Ints, tour: Ints, place: Ints, watch: Ints) -> None:
     """Improve a tour (n,) until no move helps; ``place`` (n,) is where each row is in it."""
     n = tour.shape[0]
     queue, waiting = tour.copy(), np.ones(n, np.bool_)
@@ -83,9 +79,9 @@ def _shorten(values: Floats, observed: Flags, near: Ints, tour: Ints, place: Int
         row = queue[head]
         head, length = (head + 1) % n, length - 1
         waiting[row] = False
-        moved = _try_two_opt(values, observed, near, tour, place, row, touched)
+        moved = _try_two_opt(values, near, tour, place, row, touched)
         if moved == 0:
-            moved = _try_or_opt(values, observed, near, tour, place, row, touched)
+            moved = _try_or_opt(values, near, tour, place, row, touched)
         for t in range(moved):
             if not waiting[touched[t]]:
                 waiting[touched[t]] = True
@@ -94,7 +90,7 @@ def _shorten(values: Floats, observed: Flags, near: Ints, tour: Ints, place: Int
 
 
 @kernel
-def _try_two_opt(values: Floats, observed: Flags, near: Ints, tour: Ints, place: Ints, a: int, touched: Ints) -> int:
+def _try_two_opt(values: Floats, near: Ints, tour: Ints, place: Ints, a: int, touched: Ints) -> int:
     """Make the first 2-opt move that brings ``a`` next to a near record; returns how many rows were ``touched``.
 
     Looking forwards, (a, b) and (c, e) become (a, c) and (b, e) by turning b to c round, and likewise backwards.
@@ -102,15 +98,15 @@ def _try_two_opt(values: Floats, observed: Flags, near: Ints, tour: Ints, place:
     n = tour.shape[0]
     for step in (1, -1):
         b = tour[(place[a] + step) % n]
-        ab = _length(values, observed, a, b)
+        ab = _length(values, a, b)
         for c in near[a]:
-            ac = _length(values, observed, a, c)
+            ac = _length(values, a, c)
             if ac >= ab:
                 break
             e = tour[(place[c] + step) % n]
             if a in (c, e) or c == b:
                 continue
-            old, new = ab + _length(values, observed, c, e), ac + _length(values, observed, b, e)
+            old, new = ab + _length(values, c, e), ac + _length(values, b, e)
             if old - new > _WORTH * old:
                 if step == 1:
                     _turn_round(tour, place, place[b], place[c])
@@ -122,7 +118,7 @@ def _try_two_opt(values: Floats, observed: Flags, near: Ints, tour: Ints, place:
 
 
 @kernel
-def _try_or_opt(values: Floats, observed: Flags, near: Ints, tour: Ints, place: Ints, a: int, touched: Ints) -> int:
+def _try_or_opt(values: Floats, near: Ints, tour: Ints, place: Ints, a: int, touched: Ints) -> int:
     """Make the first move that brings a run with ``a`` at its end next to a near record; returns as for 2-opt.
 
     The run a .. z lies between p and q; it goes between c and its neighbour e on either side, a next to c.
@@ -132,10 +128,10 @@ def _try_or_opt(values: Floats, observed: Flags, near: Ints, tour: Ints, place: 
         for count in range(1, min(_RUN, n - 3) + 1):
             z = tour[(place[a] + step * (count - 1)) % n]
             p, q = tour[(place[a] - step) % n], tour[(place[z] + step) % n]
-            freed = _length(values, observed, p, a) + _length(values, observed, z, q)
-            saved = freed - _length(values, observed, p, q)
+            freed = _length(values, p, a) + _length(values, z, q)
+            saved = freed - _length(values, p, q)
             for c in near[a]:
-                ac = _length(values, observed, a, c)
+                ac = _length(values, a, c)
                 if ac >= saved:
                     break
                 if (step * (place[c] - place[a])) % n < count:
@@ -144,7 +140,7 @@ def _try_or_opt(values: Floats, observed: Flags, near: Ints, tour: Ints, place: 
                     e = tour[(place[c] + side) % n]
                     if (step * (place[e] - place[a])) % n < count:
                         continue
-                    grown = ac + _length(values, observed, z, e) - _length(values, observed, c, e)
+                    grown = ac + _length(values, z, e) - _length(values, c, e)
                     if saved - grown > _WORTH * freed:
                         _move_run(tour, place, a, c, count, step, side)
                         touched[0], touched[1], touched[2], touched[3], touched[4], touched[5] = p, q, a, z, c, e

@@ -29,7 +29,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.columns.scaling import Records
-from shoal.kernels.arrays import Flags, Floats, Ints
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.draws import Stream, draw, open_stream
 from shoal.kernels.watch import STOP, new_watch
@@ -49,11 +49,10 @@ def two_step_ga(
 ) -> Ints:
     """Partition records with MDAV, then each part with a genetic algorithm."""
     labels = mdav(records, k, watch)
-    centroids, counts = group_centroids(records, labels, int(labels.max()) + 1)
-    has = None if records.observed is None else np.ascontiguousarray(counts > 0)
+    centroids = group_centroids(records.values, labels)
     together = np.zeros(len(centroids), dtype=np.int64)
     if len(centroids) >= part:
-        together = mdav(Records(np.ascontiguousarray(centroids), has), part, new_watch())
+        together = mdav(Records(centroids), part, new_watch())
     by_part = np.lexsort((labels, together[labels]))
     stream, done, after = open_stream(seed), 0, 0
     found = np.zeros(len(records), dtype=np.int64)
@@ -62,9 +61,8 @@ def two_step_ga(
             break
         rows = by_part[done : done + size]
         values = np.ascontiguousarray(records.values[rows])
-        seen = np.ones_like(values, dtype=np.bool_) if records.observed is None else records.observed[rows]
         start = np.unique(labels[rows], return_inverse=True)[1]
-        best = _evolve(values, np.ascontiguousarray(seen), start, k, population, generations, stream)
+        best = _evolve(values, start, k, population, generations, stream)
         numbers, groups = np.unique(best, return_inverse=True)
         found[rows] = after + groups
         after, done = after + len(numbers), done + int(size)
@@ -72,22 +70,20 @@ def two_step_ga(
 
 
 @kernel
-def _evolve(
-    values: Floats, seen: Flags, start: Ints, k: int, population: int, generations: int, stream: Stream
-) -> Ints:
-    """Return the best chromosome (m,) of the last generation; ``values`` and ``seen`` are (m, d)."""
+def _evolve(values: Floats, start: Ints, k: int, population: int, generations: int, stream: Stream) -> Ints:
+    """Return the best chromosome (m,) of the last generation; ``values`` are (m, d)."""
     m, d = values.shape
     groups = start.max() + 1
     now, then = np.empty((population, m), np.int64), np.empty((population, m), np.int64)
     squares, next_squares = np.empty(population), np.empty(population)
-    counts, means, sizes = np.empty((groups, d)), np.empty((groups, d)), np.empty(groups, np.int64)
+    means, sizes = np.empty((groups, d)), np.empty(groups, np.int64)
     for i in range(population):
         now[i] = start
         if i > 0:
             _mutate(now[i], groups, stream)
-            if not _dissolve_small(values, seen, now[i], k, counts, means, sizes):
+            if not _dissolve_small(values, now[i], k, means, sizes):
                 now[i] = start
-        squares[i] = _squares(values, seen, now[i], counts, means)
+        squares[i] = _squares(values, now[i], means, sizes)
     for _ in range(generations):
         then[0], next_squares[0] = now[np.argmin(squares)], squares.min()
         for i in range(1, population):
@@ -96,9 +92,9 @@ def _evolve(
             then[i, :cut] = now[a, :cut]
             then[i, cut:] = now[b, cut:]
             _mutate(then[i], groups, stream)
-            if not _dissolve_small(values, seen, then[i], k, counts, means, sizes):
+            if not _dissolve_small(values, then[i], k, means, sizes):
                 then[i] = now[a]
-            next_squares[i] = _squares(values, seen, then[i], counts, means)
+            next_squares[i] = _squares(values, then[i], means, sizes)
         now, then = then, now
         squares, next_squares = next_squares, squares
     return now[np.argmin(squares)]
@@ -125,9 +121,7 @@ def _mutate(genes: Ints, groups: int, stream: Stream) -> None:
 
 
 @kernel
-def _dissolve_small(
-    values: Floats, seen: Flags, genes: Ints, k: int, counts: Floats, means: Floats, sizes: Ints
-) -> bool:
+def _dissolve_small(values: Floats, genes: Ints, k: int, means: Floats, sizes: Ints) -> bool:
     """Let records of groups with fewer than k join those with the nearest centroids; False where all are small."""
     m, d = values.shape
     sizes[:] = 0
@@ -139,7 +133,7 @@ def _dissolve_small(
         large |= sizes[g] >= k
     if not small or not large:
         return large
-    _centroids(values, seen, genes, counts, means)
+    _centroids(values, genes, means, sizes)
     for row in range(m):
         if sizes[genes[row]] >= k:
             continue
@@ -147,13 +141,10 @@ def _dissolve_small(
         for g in range(sizes.shape[0]):
             if sizes[g] < k:
                 continue
-            total, common = 0.0, 0
+            total = 0.0
             for j in range(d):
-                if seen[row, j] and counts[g, j] > 0.0:
-                    t = values[row, j] - means[g, j]
-                    total += t * t
-                    common += 1
-            total = total * (d / common) if common > 0 else 2.0 * d
+                t = values[row, j] - means[g, j]
+                total += t * t
             if total < best:
                 best, nearest = total, g
         genes[row] = nearest
@@ -161,28 +152,26 @@ def _dissolve_small(
 
 
 @kernel
-def _centroids(values: Floats, seen: Flags, genes: Ints, counts: Floats, means: Floats) -> None:
-    """Fill in the means of the observed values of each group, and how many they are."""
-    counts[:] = 0.0
+def _centroids(values: Floats, genes: Ints, means: Floats, sizes: Ints) -> None:
+    """Fill in the means and the sizes of the groups."""
+    sizes[:] = 0
     means[:] = 0.0
     for row in range(values.shape[0]):
+        sizes[genes[row]] += 1
         for j in range(values.shape[1]):
-            if seen[row, j]:
-                counts[genes[row], j] += 1.0
-                means[genes[row], j] += values[row, j]
-    for g in range(counts.shape[0]):
-        for j in range(counts.shape[1]):
-            means[g, j] /= max(counts[g, j], 1.0)
+            means[genes[row], j] += values[row, j]
+    for g in range(means.shape[0]):
+        for j in range(means.shape[1]):
+            means[g, j] /= max(sizes[g], 1)
 
 
 @kernel
-def _squares(values: Floats, seen: Flags, genes: Ints, counts: Floats, means: Floats) -> float:
-    """Sum of squares within the groups, over the observed values."""
-    _centroids(values, seen, genes, counts, means)
+def _squares(values: Floats, genes: Ints, means: Floats, sizes: Ints) -> float:
+    """Sum of squares within the groups."""
+    _centroids(values, genes, means, sizes)
     total = 0.0
     for row in range(values.shape[0]):
         for j in range(values.shape[1]):
-            if seen[row, j]:
-                t = values[row, j] - means[genes[row], j]
-                total += t * t
+            t = values[row, j] - means[genes[row], j]
+            total += t * t
     return total

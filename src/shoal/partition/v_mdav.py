@@ -29,7 +29,7 @@ from shoal.partition.reference_point import farthest_first
 def v_mdav(records: Records, k: int, watch: Ints, gamma: float = 0.2) -> Ints:
     """Partition records with V-MDAV."""
     labels = np.full(len(records), -1)
-    pool = open_pool(records.values, records.observed)
+    pool = open_pool(records.values)
     _v_mdav(pool, farthest_first(records, "centroid"), k, gamma, watch, labels)
     return join_nearest_group(records, labels)
 

@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-import yaml
 from pydantic import Field, field_validator, model_validator
 
 from shoal.errors import PlanError, did_you_mean
 from shoal.plan.categories import CategorySettings, category_mistakes
-from shoal.plan.loading import load_settings, plan_settings
 from shoal.plan.roles import Role
 from shoal.plan.rules import rules_or_file
 from shoal.plan.settings import Settings
@@ -208,16 +206,22 @@ class Plan(CategorySettings):
 
     def to_yaml(self) -> str:
         """Return the plan as YAML."""
+        import yaml  # late, here and in what reads plans: most plans are made of arguments
+
         return yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True)
 
     @classmethod
     def from_yaml(cls, text: str) -> Plan:
         """Read a plan from YAML."""
+        from shoal.plan.loading import plan_settings
+
         return cls(**plan_settings(text))
 
     @classmethod
     def load(cls, path: str | Path) -> Plan:
         """Read a plan from a YAML file."""
+        from shoal.plan.loading import load_settings
+
         return cls(**load_settings(path))
 
 
@@ -300,6 +304,8 @@ def merge_settings(plan: Plan | str | Path | None, given: Mapping[str, Any]) -> 
     if isinstance(plan, Plan):
         settings = plan.model_dump(exclude_defaults=True)
     elif plan is not None:
+        from shoal.plan.loading import load_settings
+
         settings = load_settings(plan)
     if given.get("rules") is not None:
         settings.pop("rules_file", None)

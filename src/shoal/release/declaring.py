@@ -110,7 +110,6 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
     weights = None
     for name in {name for name, role in named if role is Role.WEIGHT} & known:
         weights = _attempt(reasons, sampling_weights, table, name)
-    reasons += _needs_complete(plan, found) if plan else []
     if mistakes or plan is None or method is None:
         raise PlanError(list(dict.fromkeys(mistakes + reasons)))
     if reasons:
@@ -124,17 +123,6 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
     sets = _sets(plan, method, found)
     doubtful = [name for quasi in sets for name in quasi.names if all_numeric and why_identifier(table.profile(name))]
     return Declared(plan, method, options, sets, weights, rules, doubtful)
-
-
-def _needs_complete(plan: Plan, found: _Quasi) -> list[str]:
-    """Say what was asked for that cannot be done with missing values."""
-    holes = [name for name, column in found.columns.items() if not column.observed.all()]
-    asked = {"blocking.repair": plan.blocking is not None and plan.blocking.repair, "refine": plan.refine}
-    return [
-        f"{setting} needs complete columns, and values are missing in: {', '.join(holes)}"
-        for setting, given in asked.items()
-        if given and holes
-    ]
 
 
 def _without_effect(plan: Plan, method: Method, found: _Quasi) -> list[str]:

@@ -18,6 +18,7 @@ def release_fragment(summary: Summary) -> str:
         "records": f"{summary.records:,}",
         "groups": f"{summary.groups:,} of {summary.smallest_group:,} to {summary.largest_group:,} records",
         "information loss": f"{summary.information_loss:.2f} %",
+        **({} if summary.record_loss is None else {"record loss": f"{summary.record_loss:.2f} %"}),
         "suppressed cells": f"{summary.suppressed_cells:,}",
         "quasi-identifiers": "; ".join(", ".join(map(printable, part.columns)) for part in summary.sets),
     }

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-import numpy as np
-
 from shoal.blocking.blocks import repair_groups, rows_of_blocks
 from shoal.kernels.arrays import Ints
 from shoal.kernels.numbering import number_keys
 from shoal.kernels.threads import Report, run_tasks, threads_of_each
+from shoal.partition.search.searchable import join_blocks
 from shoal.release.declaring import Declared
 from shoal.release.searching import Searched, search_sets
-from shoal.release.searching_mixed import search_mixed_sets
 from shoal.release.worker import BlockTask, partition_block
 
 
@@ -26,11 +24,8 @@ def partition_sets(
     of blocks where the plan asks for it. ``strata`` and ``blocks`` are those of each set.
     """
     plan, searched = declared.plan, None
-    if declared.method.searches and declared.method.mixed:
-        rows_of_sets = [rows_of_blocks(codes) for codes in blocks]
-        groups_of_sets, searched = search_mixed_sets(declared, blocks, rows_of_sets, report)
-    elif declared.method.searches:
-        groups_of_sets, searched = search_sets(declared, blocks, report, threads)
+    if declared.method.search:
+        groups_of_sets, searched = search_sets(declared.method.search, declared, blocks, report, threads)
     else:
         groups_of_sets = _partition_blocks(declared, blocks, report, threads)
     if plan.blocking and plan.blocking.repair:
@@ -54,13 +49,4 @@ def _partition_blocks(declared: Declared, blocks: Sequence[Ints], report: Report
             task = BlockTask(own, declared.method.name, declared.options, plan.k, plan.seed, plan.refine, each)
             tasks.append(partial(partition_block, task))
     results = iter(run_tasks(tasks, report, threads))
-    found = []
-    for codes, parts in zip(blocks, rows_of_sets, strict=True):
-        groups = np.empty(len(codes), dtype=np.int64)
-        first = 0
-        for rows in parts:
-            labels = next(results)
-            groups[rows] = labels + first
-            first += int(labels.max()) + 1
-        found.append(groups)
-    return found
+    return [join_blocks(parts, [next(results) for _ in parts]) for parts in rows_of_sets]

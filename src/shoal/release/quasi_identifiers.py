@@ -171,11 +171,12 @@ def unsupported(plan: Plan, kinds: Mapping[str, Kind]) -> list[str]:
     if not names:
         return []
     listed, mistakes = ", ".join(names), []
-    if plan.small_strata == "merge":
-        mistakes.append(f"small_strata: 'merge' measures strata by numbers and dates, not by {listed}; use 'error'")
     cut = plan.blocking
     if cut and cut.repair:
-        mistakes.append(f"blocking.repair: works on numbers and dates only, not on {listed}; leave it out")
+        mistakes.append(
+            f"blocking.repair: exchanges records by the sums of squares of numbers and dates, not of {listed}; "
+            "leave it out, or ask for larger blocks (blocking.size)"
+        )
     if cut and cut.method and set(cut.columns or kinds) & set(names):
         mistakes.append(
             f"blocking: cuts columns of numbers and dates, not {listed}; name others as blocking.columns "

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from shoal.errors import PlanError
 from shoal.kernels.arrays import Ints
 from shoal.kernels.threads import Report, threads_of_each
-from shoal.partition.optimal import Budget
-from shoal.partition.optimal.certificate import gap_of
+from shoal.partition.search.budget import Budget, budget_of
+from shoal.partition.search.driver import search
+from shoal.partition.search.found import Found, gap_of
+from shoal.partition.search.searchable import Searchable, SearchTask, Tell
 from shoal.release.declaring import Declared
-from shoal.release.worker import search_set
 
 
 @dataclass(frozen=True)
@@ -24,9 +26,10 @@ class Searched:
         Of each set.
     interrupted : bool
         Whether somebody ended them early.
-    bound, gap : float or None
-        What is proved about the loss on scaled columns, in percent: that it cannot be lower, and the share of what was
-        reached that a better partition could save. None where no bound was asked for and none comes by itself.
+    reached, bound, gap : float or None
+        The loss on scaled columns, in percent, before values are rounded: what was reached, what it is proved not to be
+        below, and the share of what was reached that a better partition could save. None where no bound was asked for
+        and none comes by itself.
     again : int or None
         The option ``steps`` that repeats them, where the plan itself does not: after a time, a gap or an interruption.
         None too where an interruption left some behind the others, which no single number repeats.
@@ -34,13 +37,14 @@ class Searched:
 
     steps: list[int]
     interrupted: bool
+    reached: float | None
     bound: float | None
     gap: float | None
     again: int | None
 
 
 def steps_again(made: set[int], free: bool) -> int | None:
-    """Return the steps that repeat all searches that were not settled at once, from what these made.
+    """Return the number that repeats all searches that were not settled at once, from what these made.
 
     There is such a number where it is the same for all, and need for it where a search was ``free`` to end at any time.
     """
@@ -48,54 +52,69 @@ def steps_again(made: set[int], free: bool) -> int | None:
 
 
 def search_sets(
-    declared: Declared, blocks: Sequence[Ints], report: Report, threads: int | None
+    search_of: Callable[[SearchTask], Searchable[Any]],
+    declared: Declared,
+    blocks: Sequence[Ints],
+    report: Report,
+    threads: int | None,
 ) -> tuple[list[Ints], Searched]:
     """Return the groups of each set, and what the searches did.
 
-    With a time, the first set has a share of it by its number of columns, and the others take the steps that it made:
-    so one number of steps repeats them all. After an interruption the sets that are left are only started.
+    A number of steps is that of the set with most records, or distinct records; all sets get the same number of
+    proposals for each of theirs. With a time, the first set has a share of it by its number of columns, and the others
+    take the proposals that it made. So one number of steps repeats them all. After an interruption the sets that are
+    left are only started.
     """
-    plan, budget = declared.plan, Budget(**declared.options)
+    plan, asked = declared.plan, budget_of(declared.options)
+    _check_sets(asked, len(declared.sets), declared.method.name)
+    problems = [
+        search_of(SearchTask(quasi, codes, plan.k, declared.options, declared.weights))
+        for quasi, codes in zip(declared.sets, blocks, strict=True)
+    ]
+    largest = max(problem.size for problem in problems)
+    passes = None if asked.steps is None else asked.steps // largest
     widths = [len(quasi) for quasi in declared.sets]
-    _check_sets(budget, len(widths))
-    if budget.time is not None:
-        budget = replace(budget, time=budget.time * widths[0] / sum(widths))
-    free = budget.time is not None or budget.gap is not None
-    groups, steps, interrupted, bound, gap = [], [], False, None, None
-    made: set[int] = set()
-    for i, (quasi, cells) in enumerate(zip(declared.sets, blocks, strict=True)):
-
-        def tell(part: float, loss: float, proved: float, i: int = i, n: int = len(cells)) -> None:
-            words = f"loss {loss:.4f} %"
-            report(int((i + part) * n), f"{words}, gap {gap_of(loss, proved):.2f} %" if proved > 0.0 else words)
-
-        found = search_set(
-            quasi,
-            plan.k,
-            Budget(steps=0) if interrupted else budget,
-            plan.seed,
-            cells,
-            declared.weights,
-            threads_of_each(1, threads),
-            tell,
-        )
-        groups.append(found.groups)
-        steps.append(found.steps)
-        made |= set() if found.exact else {found.steps}
-        interrupted |= found.interrupted
-        if budget.time is not None and not found.exact:
-            budget = Budget(steps=found.steps)
-        if found.bound is not None and len(widths) == 1:
-            bound = 100.0 * found.bound / found.total if found.total > 0.0 else 0.0
-            gap = gap_of(found.cost, found.bound)
-    return groups, Searched(steps, interrupted, bound, gap, steps_again(made, free or interrupted))
+    time = None if asked.time is None else asked.time * widths[0] / sum(widths)
+    found: list[Found] = []
+    for i, problem in enumerate(problems):
+        budget = replace(asked, time=time)
+        if any(one.interrupted for one in found):
+            budget = Budget(steps=0)
+        elif passes is not None:
+            budget = replace(asked, steps=passes * problem.size, time=None)
+        tell = _tell(problem, report, i, len(blocks[i]))
+        found.append(search(problem, plan.seed, budget, threads_of_each(1, threads), tell))
+        if time is not None and passes is None and not found[-1].settled:
+            passes = found[-1].passes
+    interrupted = any(one.interrupted for one in found)
+    made = {one.passes * largest for one in found if not one.settled}
+    reached = bound = gap = None
+    if len(found) == 1 and found[0].bound is not None:
+        percent = 100.0 / found[0].total if found[0].total > 0.0 else 0.0
+        reached, bound = percent * found[0].cost, percent * found[0].bound
+        gap = gap_of(found[0].cost, found[0].bound)
+    steps = [one.steps for one in found]
+    again = steps_again(made, asked.free or interrupted)
+    return [one.groups for one in found], Searched(steps, interrupted, reached, bound, gap, again)
 
 
-def _check_sets(budget: Budget, sets: int) -> None:
+def _tell(problem: Searchable[Any], report: Report, place: int, records: int) -> Tell:
+    """Return what is told of the search of a set: records done, and how it stands in percent."""
+    total = problem.total()
+
+    def tell(part: float, cost: float, bound: float) -> None:
+        words = f"{problem.measure} {100.0 * cost / total:.4f} %" if total > 0.0 else ""
+        if bound > 0.0:
+            words += f", gap {gap_of(cost, bound):.2f} %"
+        report(int((place + part) * records), words)
+
+    return tell
+
+
+def _check_sets(budget: Budget, sets: int, method: str) -> None:
     """Refuse a proof over several sets: their losses are not of one kind."""
-    asked = [name for name in ("gap", "bound") if getattr(budget, name) is not None]
-    if asked and sets > 1:
+    if budget.proofs and sets > 1:
         raise PlanError(
-            f"method 'optimal': option '{asked[0]}' needs a single set of quasi-identifiers, and there are {sets}; "
-            "leave it out"
+            f"method '{method}': option '{budget.proofs[0]}' needs a single set of quasi-identifiers, and there are "
+            f"{sets}; leave it out"
         )

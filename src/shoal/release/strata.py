@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.blocking.strata import check_strata, merge_small_strata
-from shoal.columns.numbers import Column
-from shoal.columns.scaling import encode
+from shoal.blocking.strata import check_strata, merge_small_mixed_strata, merge_small_strata
+from shoal.columns.quasi_identifiers import join_sets
 from shoal.kernels.arrays import Ints
 from shoal.release.declaring import Declared
 from shoal.tables.table import Table
@@ -36,7 +35,7 @@ def stratify(declared: Declared, table: Table) -> Strata:
     if plan.small_strata == "error":
         check_strata(codes, labels, plan.k)
         return Strata(codes, len(labels))
-    pairs = [pair for quasi in declared.sets for pair in zip(quasi.columns, quasi.scales, strict=True)]
-    known = [(column, scale) for column, scale in pairs if isinstance(column, Column) and scale is not None]
-    records = encode([column for column, _ in known], [scale for _, scale in known])
-    return Strata(merge_small_strata(codes, records, plan.k), len(labels))
+    together = join_sets(declared.sets)
+    if together.mixed:
+        return Strata(merge_small_mixed_strata(codes, together.counted(), plan.k), len(labels))
+    return Strata(merge_small_strata(codes, together.scaled(), plan.k), len(labels))

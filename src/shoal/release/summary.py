@@ -12,17 +12,15 @@ import numpy as np
 from shoal.aggregate.sets import ProtectedSet
 from shoal.columns.categories import AnyColumn, Category
 from shoal.columns.mixed import distinct_records
-from shoal.columns.scaling import fit_scale
 from shoal.errors import counted
 from shoal.kernels.arrays import Ints, Masked
-from shoal.kernels.indexing import worth_indexing
 from shoal.kernels.numbering import number_keys
-from shoal.measures.figures import Figures
-from shoal.measures.mixed_loss import MixedLoss, mixed_loss
-from shoal.measures.pairs import numeric_pair
-from shoal.measures.utility import information_loss, squared_error
+from shoal.measures.figures import NamedFigures
+from shoal.measures.loss import Losses, measure_losses
+from shoal.measures.pairs import pair_of
 from shoal.plan.version import shoal_version
 from shoal.release.declaring import Declared
+from shoal.release.released_gap import released_gap, rounding_note
 from shoal.release.searching import Searched
 from shoal.release.strata import Strata
 from shoal.rules.accounting import RuleSummary
@@ -40,7 +38,7 @@ class SetSummary:
 
 
 @dataclass(frozen=True)
-class Summary(Figures):
+class Summary(NamedFigures):
     """What was done and what it cost; also a mapping of its names to its values.
 
     Attributes
@@ -52,13 +50,15 @@ class Summary(Figures):
     groups, smallest_group, largest_group : int
         Number of groups over all sets, and their sizes.
     sse, sst, information_loss : float
-        Sum of squared errors of the released values and total sum of squares, both on z-scores, and their ratio
-        in percent. A suppressed cell counts as if replaced by the mean. With categories among the quasi-identifiers,
-        squared distances between records of mixed kinds instead; see docs/methods/mixed.md.
+        What was lost and what there was to lose, and their ratio in percent, which is the mean of the losses of the
+        columns; the same as :func:`shoal.measure` gives, see docs/measures.md. Of numbers, squares of z-scores.
     loss : float
         The same as ``information_loss``.
     loss_by_column : dict
         Information loss of each quasi-identifier in percent.
+    record_loss : float or None
+        Squared distances of whole records that mix kinds over those from the centre, in percent, with the scaling of
+        the plan; None where there are no categories.
     global_risk : float or None
         Mean over the records of 1 / the number of records with the same released quasi-identifiers, in percent; None
         where there are no categories.
@@ -81,7 +81,7 @@ class Summary(Figures):
         How each edit rule was kept and what it cost.
     bound, gap : float or None
         Where a lower bound was proved: the loss in percent that no partition can be below, on scaled columns, and the
-        part of the loss reached, in percent, that a better partition could save at most.
+        part of the released loss, in percent, that a better partition could save at most.
     notes : list of str
         What a user should know about this release.
     seconds : float
@@ -104,6 +104,7 @@ class Summary(Figures):
     information_loss: float
     loss: float
     loss_by_column: dict[str, float]
+    record_loss: float | None
     global_risk: float | None
     distinct_before: int | None
     distinct_after: int | None
@@ -164,7 +165,7 @@ class Run:
 def summarise(run: Run, *, seconds: float) -> Summary:
     """Measure a release and put what was done into a summary."""
     plan, searched, records = run.declared.plan, run.searched, len(run.strata.codes)
-    loss = _errors(run)
+    losses = _losses(run)
     suppressed = sum(int((column.observed & ~now.observed).sum()) for column, now in run.released)
     constant = [column.name for column, _ in run.released if _constant(column)]
     before = after = None
@@ -179,6 +180,7 @@ def summarise(run: Run, *, seconds: float) -> Summary:
     if len(sets) > 1:
         together = np.column_stack([part.groups for part in run.protected])
         combined = int(np.unique(together, axis=0, return_counts=True)[1].min())
+    gap = released_gap(searched, run.protected[0]) if searched else None
     return Summary(
         method=run.declared.method.name,
         options=run.declared.options,
@@ -187,14 +189,15 @@ def summarise(run: Run, *, seconds: float) -> Summary:
         groups=sum(part.groups for part in sets),
         smallest_group=min(part.smallest_group for part in sets),
         largest_group=max(part.largest_group for part in sets),
-        sse=loss.sse,
-        sst=loss.sst,
-        information_loss=information_loss(loss.sse, loss.sst),
-        loss=information_loss(loss.sse, loss.sst),
+        sse=losses.table.sse,
+        sst=losses.table.sst,
+        information_loss=losses.table.percent,
+        loss=losses.table.percent,
+        loss_by_column={name: own.percent for name, own in losses.by_column.items()},
+        record_loss=None if losses.records is None else losses.records.percent,
         global_risk=None if after is None else 100.0 * after / records,  # each combination adds up to 1
         distinct_before=before,
         distinct_after=after,
-        loss_by_column={name: information_loss(*pair) for name, pair in loss.by_column.items()},
         suppressed_cells=suppressed,
         constant_columns=constant,
         strata=run.strata.declared,
@@ -205,11 +208,12 @@ def summarise(run: Run, *, seconds: float) -> Summary:
         steps=searched.steps if searched else None,
         rules=run.rules,
         bound=searched.bound if searched else None,
-        gap=searched.gap if searched else None,
+        gap=gap,
         notes=_notes(run, combined, suppressed, constant)
         + _cost_notes(run)
         + _missing_notes(run.protected, plan.k)
-        + _search_notes(run.declared.options, searched),
+        + _search_notes(run.declared.options, searched)
+        + (rounding_note(searched, gap) if searched else []),
         seconds=round(seconds, 6),
         peak_memory_mib=_peak_memory(),
         version=shoal_version(),
@@ -217,23 +221,16 @@ def summarise(run: Run, *, seconds: float) -> Summary:
     )
 
 
-def _errors(run: Run) -> MixedLoss:
-    """Return the squared errors and total squares of all columns, and of each; sets of mixed kinds add theirs up."""
-    sse, sst = 0.0, 0.0
-    errors: dict[str, tuple[float, float]] = {}
-    mixed = any(part.quasi.mixed for part in run.protected)
-    for part in run.protected:
-        if mixed:
-            found = mixed_loss(part.quasi.columns, part.released, part.quasi.scales, part.quasi.shares)
-            sse, sst = sse + found.sse, sst + found.sst
-            errors |= found.by_column
-            continue
-        for column, (values, observed) in part.columns():
-            assert not isinstance(column, Category)
-            scale = fit_scale(column, "z-score")
-            errors[column.name] = squared_error(numeric_pair(column, scale, values, observed))
-            sse, sst = sse + errors[column.name][0], sst + errors[column.name][1]
-    return MixedLoss(sse, sst, errors)
+def _losses(run: Run) -> Losses:
+    """Measure what each set has lost, as it will be measured from the two tables."""
+    sets = [
+        [
+            pair_of(column, released, scale)
+            for (column, released), scale in zip(part.columns(), part.quasi.scales, strict=True)
+        ]
+        for part in run.protected
+    ]
+    return measure_losses(sets, run.declared.plan.column_weights)
 
 
 def _constant(column: AnyColumn) -> bool:
@@ -274,11 +271,6 @@ def _cost_notes(run: Run) -> list[str]:
     notes = []
     if run.declared.plan.blocking and all(codes.max() == run.strata.codes.max() for codes in run.blocks):
         notes.append("no part of the table is larger than a block, so blocking had no effect")
-    holes = [column.name for column, _ in run.released if not column.observed.all()]
-    if holes and worth_indexing(len(run.strata.codes)) and not run.declared.method.by_column:
-        notes.append(
-            f"values are missing in {', '.join(holes)}, so the neighbour index could not be used; blocking helps"
-        )
     return notes
 
 

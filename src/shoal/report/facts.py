@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,13 +15,16 @@ from shoal.errors import PlanError
 from shoal.measures.measured import Measures
 from shoal.measures.measurement import Names, measure
 from shoal.plan.plan import Plan, Reading, as_reading
+from shoal.plan.roles import MEASURABLE
 from shoal.plan.version import shoal_version
 from shoal.release.declaring import DEFAULT_METHOD
+from shoal.release.quasi_identifiers import kind_of
 from shoal.release.release import Release, manifest_path
 from shoal.report.before_after import ColumnChange, Shape, column_changes, shapes
 from shoal.report.editions import Edition
 from shoal.report.outlines import Outline, outline
 from shoal.tables.files import Source, file_format
+from shoal.tables.files.journal import complete_renames
 from shoal.tables.reading import read
 from shoal.tables.table import Table, open_table
 
@@ -115,13 +119,12 @@ def facts_of_release(
 ) -> Facts:
     """Gather what there is to tell about a release; ``output`` is the name and checksum of its file."""
     measures = release.measure(threads=threads, progress=progress)
-    manifest = release.manifest()
     return _facts(
         edition.for_k(release.plan.k),
         measures,
         (open_table(release.original), open_table(release.data)),
         plan=release.plan,
-        manifest=manifest,
+        manifest=release.manifest(),
         original=(release.source.path.name, release.source.sha256) if release.source else ("", ""),
         released=output,
         notes=[*release.summary.notes, *measures.notes],
@@ -160,7 +163,7 @@ def facts_of_tables(
         confidential=confidential,
         weight=weight,
         known=known,
-        hierarchies=_hierarchies_of(plan, tables[0].names, quasi_identifiers, notes),
+        **(_columns_of(plan, tables[0], _flat(quasi_identifiers), notes) if plan else {}),
         threads=threads,
         progress=progress,
     )
@@ -217,17 +220,22 @@ def _outlines(plan: Plan | None, measures: Measures, tables: tuple[Table, Table]
     return drawn
 
 
-def _hierarchies_of(
-    plan: Plan | None, columns: Sequence[str], quasi_identifiers: Any, notes: list[str]
-) -> dict[str, Any]:
-    """Return the hierarchies of a plan whose files are still there."""
-    found: dict[str, Any] = {}
-    for name, settings in (plan.hierarchies if plan else {}).items():
+def _columns_of(plan: Plan, table: Table, names: Sequence[str], notes: list[str]) -> dict[str, Any]:
+    """Return what a plan says about columns that are measured; a hierarchy only where its file is still there."""
+    hierarchies = {}
+    for name, settings in plan.hierarchies.items():
         if settings.file and not Path(settings.file).is_file():
             notes.append(f"the hierarchy of '{name}' is not where it was, so its loss is not by meaning")
-        elif name in columns and (quasi_identifiers is None or name in _flat(quasi_identifiers)):
-            found[name] = settings
-    return found
+        elif name in names:
+            hierarchies[name] = settings
+    numbers = [kind_of(table, name, plan) in MEASURABLE for name in names if name in table.names]
+    return {
+        "hierarchies": hierarchies,
+        "orders": {name: levels for name, levels in plan.orders.items() if name in names},
+        "nominal": [name for name in plan.nominal if name in names],
+        "column_weights": {name: weight for name, weight in plan.column_weights.items() if name in names},
+        "scaling": plan.scaling if any(numbers) and not all(numbers) else None,
+    }
 
 
 def _flat(names: Any) -> list[str]:
@@ -277,7 +285,10 @@ def _read_both(
 def _manifest_of(released: Any) -> tuple[dict[str, Any], list[str]]:
     """Return the manifest beside a file, or nothing and why."""
     path = manifest_path(Path(released)) if isinstance(released, str | Path) else None
-    if path is None or not path.is_file():
+    if path is None:
+        return {}, []
+    complete_renames(path.parent)
+    if not os.path.isfile(path):  # noqa: PTH113 - is_file() raises where a name is too long
         return {}, []
     try:
         content = json.loads(path.read_text(encoding="utf-8"))

@@ -187,7 +187,7 @@ def _tiles(facts: Facts) -> list[Tile]:
         ),
         Tile(edition.percent(measures.dbrl), "record linkage", "of the records are linked to their own"),
         Tile(edition.percent(measures.global_risk), "global risk", was),
-        Tile(edition.percent(measures.information_loss), "information loss", "0 is the original, 100 all at the mean"),
+        Tile(edition.percent(measures.information_loss), "information loss", "0 is the original, 100 all at centre"),
     ]
     if measures.pil is not None:
         tiles.append(Tile(edition.percent(measures.pil), "PIL", "how surprising the released statistics are"))

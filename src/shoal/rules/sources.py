@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from shoal.errors import FileError, PlanError, did_you_mean
-from shoal.plan.loading import load_settings
 from shoal.plan.rules import EXPRESSIONS, PLANS, SCHEMATRON, rules_or_file
 from shoal.rules.expression import Original, walk
 from shoal.rules.grammar import parse_rule, parse_rules
@@ -35,6 +34,8 @@ def read_rules(path: str | Path) -> list[Rule]:
 
         return read_schematron(path)
     if kind in PLANS:
+        from shoal.plan.loading import load_settings
+
         settings = rules_or_file(load_settings(path))
         given = settings.get("rules_file")
         if given and Path(given).suffix.lower() in PLANS:

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import DataError, PlanError
+from shoal.plan.files_read import files_read
 from shoal.plan.plan import Plan, merge_settings
 from shoal.plan.version import shoal_version
 from shoal.sweeps.combinations import DEFAULT_KS, Ks, Methods, draw_samples, plans_to_run
 from shoal.sweeps.outcome import Sweep, check_folder
-from shoal.sweeps.recommendation import LOSSES, RISKS, Axes
-from shoal.sweeps.results import Result, ResultFolder, combine, table_checksum
+from shoal.sweeps.recommendation import RISKS, Axes
+from shoal.sweeps.results import LOSSES, Result, ResultFolder, combine, table_checksum
 from shoal.sweeps.risk_utility_map import can_draw
 from shoal.sweeps.running import run_combinations
 from shoal.tables.files import checksum
@@ -62,7 +63,7 @@ def sweep(
         Columns that an intruder knows and links records by; the quasi-identifiers by default.
     risk : {"dbrl", "dr", "global_risk", "interval_disclosure"}
         The measure of risk.
-    loss : {"information_loss", "pil", "il1s"}
+    loss : {"information_loss", "record_loss", "pil", "il1s"}
         The measure of loss.
     max_risk, max_loss : float
         Limits in percent. Within a limit on risk the least loss is recommended, within one on loss the least risk;
@@ -72,7 +73,7 @@ def sweep(
         standard errors. The seed of the plan decides the samples.
     output : path
         Folder for tables, recommendation and picture. A combination whose result is there already, of the same plan,
-        data and version, is not run again.
+        data, hierarchies, rules and version, is not run again.
     threads : int
         Combinations that run at a time; as many as there are cores by default. The result does not depend on it.
     progress : bool
@@ -98,10 +99,10 @@ def sweep(
     """
     known = [known] if isinstance(known, str) else None if known is None else list(known)
     folder = None if output is None else Path(output)
-    if folder is not None:
-        check_folder(folder, Path(data) if isinstance(data, str | Path) else None)
     axes = Axes(risk, loss, max_risk, max_loss)
     merged = merge_settings(plan, {"quasi_identifiers": quasi_identifiers, **settings})
+    if folder is not None:
+        check_folder(folder, files_read(merged, original=data, plan=plan))
     source, table = read(data, merged)
     mistakes = axes.mistakes() + _mistakes(settings, threads, sample, repeats, len(table))
     drawn = repeats or _REPEATS
@@ -124,8 +125,8 @@ def sweep(
         )
     store: ResultFolder | None = None
     key: dict[str, Any] = {"version": shoal_version(), "known": known}
-    if wanted and wanted[0].plan.rules_file:
-        key["rules"] = checksum(Path(wanted[0].plan.rules_file))
+    if wanted:
+        key |= _files_of(wanted[0].plan)
     if folder is not None:
         store = ResultFolder(folder / _RESULTS)
         key["data"] = source.sha256 if source else table_checksum(table)
@@ -146,6 +147,19 @@ def sweep(
     )
     if folder is not None:
         found.write(folder)
+    return found
+
+
+def _files_of(plan: Plan) -> dict[str, Any]:
+    """Return the checksums of the files that a plan names: what is in them decides results, too."""
+    found: dict[str, Any] = {}
+    if plan.rules_file:
+        found["rules"] = checksum(Path(plan.rules_file))
+    for name, settings in plan.hierarchies.items():
+        words = settings.wordnet.words if settings.wordnet else None
+        file = settings.file or (words if isinstance(words, str) else None)
+        if file:
+            found.setdefault("hierarchies", {})[name] = checksum(Path(file))
     return found
 
 

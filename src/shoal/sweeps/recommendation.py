@@ -16,11 +16,10 @@ import numpy as np
 from shoal.errors import PlanError, counted, did_you_mean
 from shoal.kernels.arrays import Floats, Ints
 from shoal.measures.catalogue import MEASURES
-from shoal.sweeps.results import Result
+from shoal.sweeps.results import LOSSES, Result
 from shoal.sweeps.trade_off import knee, pareto_front
 
 RISKS = ("dbrl", "dr", "global_risk", "interval_disclosure")
-LOSSES = ("information_loss", "pil", "il1s")
 
 
 @dataclass(frozen=True)

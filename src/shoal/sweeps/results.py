@@ -1,8 +1,8 @@
 """The results of a sweep: the figures of each combination, and the folder that keeps them from one run to the next.
 
-A stored result is found by a fingerprint of all that decides it: plan, checksum of the data, version of shoal, what the
-intruder knows, and the sample. Each is a file of its own that appears whole or not at all, so a sweep that was stopped
-goes on where it was.
+A stored result is found by a fingerprint of all that decides it: plan, checksums of the data and of the files that the
+plan names, version of shoal, what the intruder knows, and the sample. Each is a file of its own that appears whole or
+not at all, so a sweep that was stopped goes on where it was.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from typing import Any
 
 import numpy as np
 
+from shoal.measures.figures import Figures
 from shoal.plan.plan import Plan
 from shoal.release.summary import Summary
-from shoal.tables.files import written_whole
+from shoal.tables.files.writing_whole import write_whole
 from shoal.tables.table import Table
 
-PERCENTAGES = ("information_loss", "pil", "il1s", "dbrl", "interval_disclosure", "dr", "score", "global_risk")
+LOSSES = ("information_loss", "record_loss", "pil", "il1s")
+PERCENTAGES = (*LOSSES, "dbrl", "interval_disclosure", "dr", "score", "global_risk")
 _SIZES = ("groups", "smallest_group", "largest_group", "suppressed_cells")
-Figures = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Result:
     ----------
     plan : Plan
         What :func:`shoal.protect` has to be given to make this release.
-    information_loss, pil, il1s, dbrl, interval_disclosure, dr, score, global_risk : float or None
+    information_loss, record_loss, pil, il1s, dbrl, interval_disclosure, dr, score, global_risk : float or None
         As :func:`shoal.measure` gives them, in percent; the mean over the samples where there are any.
     k_anonymity, smallest_group, largest_group : int
         Records that share the rarest combination; the sizes of the groups; the extremes over the samples.
@@ -50,6 +51,7 @@ class Result:
 
     plan: Plan
     information_loss: float
+    record_loss: float | None
     pil: float | None
     il1s: float | None
     dbrl: float
@@ -152,8 +154,7 @@ class ResultFolder:
         text = json.dumps({"key": key, "figures": figures}, indent=2, ensure_ascii=False)
         with self._lock:
             self._folder.mkdir(parents=True, exist_ok=True)
-            with written_whole(path) as part:
-                part(path).write_text(text + "\n", encoding="utf-8")
+            write_whole(path, text + "\n")
 
     def _path(self, key: Mapping[str, Any]) -> Path:
         digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]

@@ -12,13 +12,15 @@ from shoal.kernels.arrays import Ints
 from shoal.kernels.progress import show_progress
 from shoal.kernels.threads import run_tasks
 from shoal.kernels.watch import DONE, STOP, new_watch
+from shoal.measures.column_settings import ColumnSettings
 from shoal.measures.comparison import Comparison, compare
 from shoal.measures.evaluation import measure_tasks, table_figures
+from shoal.measures.figures import Figures
 from shoal.measures.linkage import linkage_tasks, linked
 from shoal.pipeline import protect
 from shoal.plan.plan import Reading
 from shoal.sweeps.combinations import Combination
-from shoal.sweeps.results import Figures, ResultFolder, figures_of
+from shoal.sweeps.results import ResultFolder, figures_of
 from shoal.tables.table import Table, open_table
 
 _STEPS = 100  # of the progress bar for one run
@@ -82,9 +84,15 @@ def _run(
     plan = one.plan.model_copy(update={"reading": Reading()})
     release = protect(table.native, plan=plan, threads=1, progress=protecting)
     watch[DONE] = _PROTECTED
-    names = [name for part in plan.quasi_identifiers for name in part]
-    found = _measure(compare(table, open_table(release.data), names, [], plan.weight, known or [], []), watch)
-    figures = figures_of(release.summary, found)
+    comparison = compare(
+        table,
+        open_table(release.data),
+        quasi_identifiers=plan.quasi_identifiers,
+        columns=ColumnSettings.of_plan(plan),
+        weight=plan.weight,
+        known=known or (),
+    )
+    figures = figures_of(release.summary, _measure(comparison, watch))
     if store:
         store.put(key, figures)
     watch[DONE] = _STEPS

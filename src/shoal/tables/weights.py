@@ -10,8 +10,11 @@ from shoal.plan.roles import Kind
 from shoal.tables.table import Table
 
 
-def sampling_weights(table: Table, name: str) -> Floats:
-    """Return a column of weights; raises DataError where it has none, or one that is not above 0."""
+def sampling_weights(table: Table, name: str) -> Floats | None:
+    """Return a column of weights, or None where all are equal: then they change nothing.
+
+    Raises DataError where one is missing or not above 0.
+    """
     if table.kind(name) is not Kind.NUMERIC:
         raise DataError(f"weight '{name}' is {table.kind(name)}; a weight must be a number")
     column = table.column(name)
@@ -23,4 +26,4 @@ def sampling_weights(table: Table, name: str) -> Floats:
         raise DataError(
             f"weight '{name}' is not above 0 in {counted(int((weights <= 0.0).sum()), 'record')}; correct it"
         )
-    return np.ascontiguousarray(weights)
+    return None if (weights == weights[:1]).all() else np.ascontiguousarray(weights)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from shoal.columns.hierarchy.distances import DISTANCES, NodeDistances, distance_matrix
 from shoal.columns.hierarchy.growing import grow
 from shoal.columns.hierarchy.loading import check_covered, load_hierarchy, uncovered
-from shoal.columns.hierarchy.nested import write_nested
 from shoal.columns.hierarchy.rows import write_rows
 from shoal.columns.hierarchy.tree import Hierarchy
 
@@ -18,6 +17,5 @@ __all__ = [
     "grow",
     "load_hierarchy",
     "uncovered",
-    "write_nested",
     "write_rows",
 ]

@@ -8,7 +8,6 @@ from typing import Any
 
 from shoal.columns.hierarchy.from_values import flat, intervals, ordered
 from shoal.columns.hierarchy.growing import grow
-from shoal.columns.hierarchy.nested import read_nested, read_tree
 from shoal.columns.hierarchy.owl import read_owl
 from shoal.columns.hierarchy.rows import read_rows
 from shoal.columns.hierarchy.tree import Hierarchy
@@ -62,6 +61,8 @@ def _made(settings: HierarchySettings, values: list[str] | None) -> Hierarchy:
     if settings.file:
         return _read(Path(settings.file), settings)
     if settings.tree:
+        from shoal.columns.hierarchy.nested import read_tree  # late: only trees and files of this form need YAML
+
         return _grown(read_tree(settings.tree))
     if settings.order:
         return ordered(settings.order)
@@ -83,6 +84,8 @@ def _read(path: Path, settings: HierarchySettings) -> Hierarchy:
             return _grown(read_owl(data), settings.several_parents)
         text = _decoded(data, path, settings.encoding)
         if form == "nested":
+            from shoal.columns.hierarchy.nested import read_nested
+
             return _grown(read_nested(text), settings.several_parents)
         most = 2 if form == "child-parent" else None
         return _grown(read_rows(text, settings.delimiter, settings.header, most), settings.several_parents)
@@ -112,7 +115,7 @@ def _decoded(data: bytes, path: Path, encoding: str | None) -> str:
         return data.decode(encoding or "utf-8-sig")
     except LookupError:
         raise DataError(f"there is no encoding '{encoding}'") from None
-    except UnicodeDecodeError:
+    except UnicodeError:
         raise DataError(f"is not in {encoding or 'UTF-8'}; give its encoding, such as cp1252") from None
 
 

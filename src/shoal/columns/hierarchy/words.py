@@ -6,8 +6,6 @@ import csv
 import io
 from pathlib import Path
 
-import yaml
-
 from shoal.columns.hierarchy.rows import MARKS
 from shoal.errors import DataError, FileError
 from shoal.plan.delimited import find_delimiter
@@ -50,6 +48,8 @@ def _in_rows(text: str) -> _Pairs:
 
 
 def _in_yaml(text: str) -> _Pairs:
+    import yaml
+
     try:
         top = yaml.compose(text, yaml.BaseLoader)
     except yaml.YAMLError:

@@ -229,7 +229,7 @@ def _work(scales: Floats, hot: float, cold: float) -> float:
     return total
 
 
-@kernel
+@kernel(inline=True)
 def _taken(change: float, temperature: float, stream: Stream) -> bool:
     """Whether a change is taken at this temperature."""
     if change <= 0.0:
@@ -237,7 +237,7 @@ def _taken(change: float, temperature: float, stream: Stream) -> bool:
     return change < 36.0 * temperature and uniform(stream) < np.exp(-change / temperature)
 
 
-@kernel
+@kernel(inline=True)
 def _off(values: Floats, sums: Floats, counts: Ints, row: int, g: int) -> float:
     """Squared distance of a record from a centroid.
 
@@ -261,19 +261,19 @@ def _off(values: Floats, sums: Floats, counts: Ints, row: int, g: int) -> float:
     return (s0 + s1) + (s2 + s3)
 
 
-@kernel
+@kernel(inline=True)
 def _join(values: Floats, sums: Floats, counts: Ints, row: int, g: int) -> float:
     """By how much the sum of squares of a group grows with a record."""
     return _off(values, sums, counts, row, g) * counts[g] / (counts[g] + 1.0)
 
 
-@kernel
+@kernel(inline=True)
 def _leave(values: Floats, sums: Floats, counts: Ints, row: int, g: int) -> float:
     """By how much the sum of squares of a group falls without one of its records."""
     return _off(values, sums, counts, row, g) * counts[g] / (counts[g] - 1.0)
 
 
-@kernel
+@kernel(inline=True)
 def _exchange(values: Floats, sums: Floats, counts: Ints, row: int, other: int, a: int, b: int) -> float:
     """By how much the sum of squares changes when a record of a and another of b change places.
 
@@ -298,7 +298,7 @@ def _exchange(values: Floats, sums: Floats, counts: Ints, row: int, other: int, 
     return (s0 + s1) + (s2 + s3)
 
 
-@kernel
+@kernel(inline=True)
 def _enter(
     values: Floats, members: Ints, counts: Ints, place: Ints, sums: Floats, groups: Ints, row: int, g: int
 ) -> None:
@@ -311,7 +311,7 @@ def _enter(
         sums[g, j] += values[row, j]
 
 
-@kernel
+@kernel(inline=True)
 def _go(values: Floats, members: Ints, counts: Ints, place: Ints, sums: Floats, groups: Ints, row: int) -> None:
     """Take a record out of its group; the last member takes its place. An empty group has sums of exactly 0."""
     g = groups[row]

@@ -28,18 +28,19 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from shoal.columns.scaling import Records
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.representatives import group_rows
-from shoal.kernels.watch import STOP, new_watch
-from shoal.partition.optimal.columns import Columns, add_columns, add_groups, matrix_of, relax, trim
+from shoal.kernels.threads import run_watched
+from shoal.kernels.watch import new_watch
 from shoal.partition.optimal.objective import errors_of_groups
 from shoal.partition.optimal.pricing import price_roots, squared_distances
+from shoal.partition.optimal.seen_groups import SeenGroups, add_groups, add_partitions, matrix_of, relax, trim
 from shoal.partition.univariate import cut_along
 
 LARGEST = 6000  # records of the largest table that a bound is computed for: distances of all pairs are held
@@ -50,10 +51,9 @@ _NEAR = 12  # times k: neighbours that early rounds look at
 _HINT = 1e-3  # gap, of near neighbours alone, from which rounds are exact
 _CLIMB = 150  # rounds of subgradients at most
 _FLAT, _PATIENCE = 0.02, 5  # the least step, and rounds without a gain after which it is halved
-_KEPT = 4  # groups of each root that become columns
-_COLUMNS = 12  # times n: columns of the linear problem from which those that cost too much are dropped
+_KEPT = 4  # groups of each root that are added
+_MOST = 12  # times n: groups of the linear problem from which those that cost too much are dropped
 _CHUNK = 32  # roots of a task
-_TICK = 0.02
 
 
 @dataclass(frozen=True)
@@ -68,20 +68,20 @@ class Bound:
         Rounds of pricing that were finished.
     complete : bool
         Whether it reached what it can be expected to: the value of the linear relaxation, or the optimum itself.
-    columns : Columns
+    seen : SeenGroups
         The groups of the last linear problem, for combining.
     """
 
     value: float
     rounds: int
     complete: bool
-    columns: Columns
+    seen: SeenGroups
 
 
 def lower_bound(  # noqa: PLR0915 - a loop in one piece
     values: Floats,
     k: int,
-    columns: Columns,
+    seen: SeenGroups,
     groups: Ints,
     *,
     until: float | None = None,
@@ -92,25 +92,25 @@ def lower_bound(  # noqa: PLR0915 - a loop in one piece
 ) -> Bound:
     """Return a lower bound on the sum of squares of every partition of ``values`` (n, d) into groups of at least k.
 
-    ``columns`` are groups to begin with, ``groups`` is a partition known. It ends when the bound is complete or reaches
+    ``seen`` are groups to begin with, ``groups`` is a partition known. It ends when the bound is complete or reaches
     ``enough``, after a number of rounds or at a moment of the monotonic clock, with the best bound so far; ``tell`` is
     told whenever that has risen.
 
-    >>> from shoal.partition.optimal.columns import no_columns
+    >>> from shoal.partition.optimal.seen_groups import no_groups
     >>> x = np.array([[0.0, 0.0], [0.0, 1.0], [5.0, 5.0], [5.0, 6.0]])
-    >>> found = lower_bound(x, 2, no_columns(), np.array([0, 1, 0, 1]))
+    >>> found = lower_bound(x, 2, no_groups(), np.array([0, 1, 0, 1]))
     >>> round(found.value, 5), found.complete
     (1.0, True)
     """
     n, d = values.shape
-    columns = add_columns(columns, values, None, [groups], k)
+    seen = add_partitions(seen, values, None, [groups], k)
     known = float(errors_of_groups(values, None, *group_rows(groups), k).sum())
     rounding = 8 * (4 * k * k + d + n) * 2.0**-53
     easy = _easy(values, k, known)
     if easy is not None:
-        return Bound(easy * (1 - rounding), 0, True, columns)
+        return Bound(easy * (1 - rounding), 0, True, seen)
     if n > LARGEST:
-        return Bound(0.0, 0, False, columns)
+        return Bound(0.0, 0, False, seen)
 
     def over() -> bool:
         return until is not None and time.monotonic() >= until
@@ -119,24 +119,28 @@ def lower_bound(  # noqa: PLR0915 - a loop in one piece
         return _of_prices(prices, priced.least, k) - rounding * (known + n * float(np.abs(prices).max()))
 
     if over():
-        return Bound(0.0, 0, False, columns)
+        return Bound(0.0, 0, False, seen)
     table = _table(values, k)
     neglect = _NEGLECT * known / (n // k)
-    centre, centre_value, columns, done = _climb(table, values, k, groups, columns, known, rounds, threads, over)
+    centre, centre_value, seen, done = _climb(
+        table, values, k, groups, seen, known=known, rounds=rounds, threads=threads, over=over
+    )
     best, complete, exact, smooth = 0.0, False, False, _SMOOTH
-    first = _price(table, centre, k, True, neglect, threads, over) if done < rounds and not over() else None
+    first = (
+        _price(table, centre, k, threads, over, exact=True, neglect=neglect) if done < rounds and not over() else None
+    )
     if first is not None:  # a bound soon, some percent below what the linear problems will give
         best, done = max(0.0, proved(centre, first)), done + 1
-        columns = _with(columns, first, values, k)
+        seen = _with(seen, first, values, k)
         tell(best)
     while done < rounds and not over():
-        solved = relax(matrix_of(columns, n), columns.costs, until)
+        solved = relax(matrix_of(seen, n), seen.costs, until)
         if solved is None:
             break
         value = solved.value
-        columns = trim(columns, solved.prices, _COLUMNS * n)
+        seen = trim(seen, solved.prices, _MOST * n)
         prices = smooth * centre + (1.0 - smooth) * solved.prices
-        priced = _price(table, prices, k, exact, neglect, threads, over)
+        priced = _price(table, prices, k, threads, over, exact=exact, neglect=neglect)
         if priced is None:
             break
         done += 1
@@ -151,20 +155,20 @@ def lower_bound(  # noqa: PLR0915 - a loop in one piece
             break
         if enough is not None and best >= enough:
             break
-        before = len(columns)
-        columns = _with(columns, priced, values, k)
-        news = len(columns) - before
+        before = len(seen)
+        seen = _with(seen, priced, values, k)
+        news = len(seen) - before
         if not exact and (value - centre_value < _HINT * value or (news == 0 and smooth == 0.0)):
             # what near neighbours said about the prices of the centre was no bound: any exact one is better
             exact, centre_value, smooth = True, best, _SMOOTH
         elif news:
             smooth = _SMOOTH
         elif smooth > 0.0:
-            # the prices of the centre are too far from those of the columns
+            # the prices of the centre are too far from those of the linear problem
             smooth = max(0.0, smooth - _SMOOTH / 2)
         else:
             break  # the solver's tolerance is reached
-    return Bound(best, done, complete, columns)
+    return Bound(best, done, complete, seen)
 
 
 def _easy(values: Floats, k: int, known: float) -> float | None:
@@ -186,13 +190,14 @@ def _climb(
     values: Floats,
     k: int,
     groups: Ints,
-    columns: Columns,
+    seen: SeenGroups,
+    *,
     known: float,
     rounds: int,
     threads: int,
     over: Callable[[], bool],
-) -> tuple[Floats, float, Columns, int]:
-    """Return good prices, what near neighbours say about them, columns, and the rounds made: by subgradients.
+) -> tuple[Floats, float, SeenGroups, int]:
+    """Return good prices, what near neighbours say about them, groups seen, and the rounds made: by subgradients.
 
     A record that is in none of the groups that the bound counts gets a higher price, one that is in several a lower
     one (Polyak's steps). This is far from exact, but it needs no linear problem, which is slow with bad prices.
@@ -203,7 +208,7 @@ def _climb(
     prices = ((values - centroids) ** 2).sum(axis=1)
     centre, centre_value, step, direction, failed, done = prices, -np.inf, 1.0, np.zeros(n), 0, 0
     while done < min(rounds, _CLIMB) and step > _FLAT and known - centre_value > _HINT * known and not over():
-        priced = _price(table, prices, k, False, 0.0, threads, over)
+        priced = _price(table, prices, k, threads, over, exact=False)
         if priced is None:
             break
         done += 1
@@ -215,15 +220,15 @@ def _climb(
             if failed == _PATIENCE:
                 step, failed, prices, direction = step / 2, 0, centre, np.zeros(n)
                 continue
-        columns = _with(columns, priced, values, k)
+        seen = _with(seen, priced, values, k)
         counted = np.argsort(priced.least, kind="stable")[: n // k]
         counted = counted[priced.sizes[counted, 0] > 0]
         inside = np.arange(2 * k - 1) < priced.sizes[counted, 0, None]
         slope = 1.0 - np.bincount(priced.found[counted, 0][inside], minlength=n)
         direction = 0.5 * direction + 0.5 * slope
         prices = prices + step * (known - bound) / max(1.0, float(direction @ direction)) * direction
-    columns = add_columns(trim(columns, centre, _COLUMNS * n), values, None, [groups], k)
-    return centre, centre_value, columns, done
+    seen = add_partitions(trim(seen, centre, _MOST * n), values, None, [groups], k)
+    return centre, centre_value, seen, done
 
 
 @dataclass(frozen=True)
@@ -261,7 +266,7 @@ class _Priced:
 
 
 def _price(
-    table: _Table, prices: Floats, k: int, exact: bool, neglect: float, threads: int, over: Callable[[], bool]
+    table: _Table, prices: Floats, k: int, threads: int, over: Callable[[], bool], *, exact: bool, neglect: float = 0.0
 ) -> _Priced | None:
     """Price all roots on threads; None where that was stopped."""
     n = len(prices)
@@ -273,37 +278,23 @@ def _price(
     watch = new_watch()
     # roots with high prices take longest: every chunk has some of each
     chunks = [np.argsort(-prices, kind="stable")[c :: -(-n // _CHUNK)] for c in range(-(-n // _CHUNK))]
-    with ThreadPoolExecutor(threads, thread_name_prefix="shoal-bound") as pool:
-        waiting = {
-            pool.submit(
-                price_roots,
-                table.distances, table.crowd, prices, rank, near, k, roots, -neglect, least, found, sizes, watch,
-            )
-            for roots in chunks
-        }  # fmt: skip
-        futures = list(waiting)
-        try:
-            while waiting:
-                _, waiting = wait(waiting, _TICK)
-                if waiting and over():
-                    break
-        finally:
-            if waiting:
-                watch[STOP] = 1
-                for future in futures:
-                    future.cancel()
-    if waiting:
+    tasks = [
+        partial(
+            price_roots,
+            table.distances, table.crowd, prices, rank, near, k, roots, -neglect, least, found, sizes, watch,
+        )
+        for roots in chunks
+    ]  # fmt: skip
+    if run_watched(tasks, [watch], threads, over) is None:
         return None
-    for future in futures:
-        future.result()
     return _Priced(least, found, sizes)
 
 
-def _with(columns: Columns, priced: _Priced, values: Floats, k: int) -> Columns:
-    """Add the groups found to the columns."""
+def _with(seen: SeenGroups, priced: _Priced, values: Floats, k: int) -> SeenGroups:
+    """Add the groups found to those seen."""
     sizes = priced.sizes.ravel()
     members = priced.found.reshape(-1, 2 * k - 1)
     inside = np.arange(2 * k - 1) < sizes[:, None]
     rows, sizes = members[inside], sizes[sizes > 0]
     costs = errors_of_groups(values, None, rows, np.concatenate([[0], np.cumsum(sizes)]), k)
-    return add_groups(columns, [rows], [sizes], [costs], len(values))
+    return add_groups(seen, [rows], [sizes], [costs], len(values))

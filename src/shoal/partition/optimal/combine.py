@@ -21,37 +21,37 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.arrays import Floats, Ints
-from shoal.partition.optimal.columns import Columns, matrix_of, relax, trim
 from shoal.partition.optimal.problem import Problem
+from shoal.partition.optimal.seen_groups import SeenGroups, matrix_of, relax, trim
 
-_MOST = 12  # times n: columns from which those that cost too much are dropped
+_MOST = 12  # times n: groups from which those that cost too much are dropped
 _WHOLE = 0.999  # share from which a group counts as taken whole
 _TENTH = 0.1  # part of the other groups with a share that is taken too
 _MIXED = 0.003  # by how much chance changes the order of shares
-_APART = 3.0  # times the cost of the dearest column: what a record costs that is in no group
+_APART = 3.0  # times the cost of the dearest group: what a record costs that is in no group
 LAST = 60  # records that are left to an integer program
-_COLUMNS, _NODES = 600, 20  # its limits
+_FEW, _NODES = 600, 20  # its limits
 _AROUND = 20  # neighbours of a record that was left whose groups are in the window
 
 
 class Drawn(NamedTuple):
-    """A partition of columns, -1 for records in none of them, and the columns, without those that cost too much."""
+    """A partition made of groups seen, -1 for records in none, and these groups, without those that cost too much."""
 
     groups: Ints
-    columns: Columns
+    seen: SeenGroups
 
 
-def draw(columns: Columns, n: int, rng: np.random.Generator, noise: float = 0.0) -> Drawn | None:
-    """Draw a partition of n records from columns; None where the relaxation was not solved.
+def draw(seen: SeenGroups, n: int, rng: np.random.Generator, noise: float = 0.0) -> Drawn | None:
+    """Draw a partition of n records from groups seen; None where the relaxation was not solved.
 
-    ``noise`` is the part of its cost by which chance changes each column's, so that other partitions are drawn.
+    ``noise`` is the part of its cost by which chance changes each group's, so that other partitions are drawn.
     """
-    costs = columns.costs * (1.0 + noise * rng.normal(size=len(columns)))
-    matrix = matrix_of(columns, n)
+    costs = seen.costs * (1.0 + noise * rng.normal(size=len(seen)))
+    matrix = matrix_of(seen, n)
     by_row = matrix.tocsr()
     apart = _APART * float(costs.max())
-    rows, live, chosen = np.arange(n), np.arange(len(columns)), []
-    kept = columns
+    rows, live, chosen = np.arange(n), np.arange(len(seen)), []
+    kept = seen
     while len(rows) and len(live):
         part = by_row[rows][:, live].tocsc()
         if len(rows) <= LAST:
@@ -61,7 +61,7 @@ def draw(columns: Columns, n: int, rng: np.random.Generator, noise: float = 0.0)
         if relaxed is None:
             return None
         if len(rows) == n:
-            kept = trim(columns, relaxed.prices, _MOST * n)
+            kept = trim(seen, relaxed.prices, _MOST * n)
         taken = live[_largest_shares(part, relaxed.shares[: len(live)], rng)]
         if len(taken) == 0:
             break
@@ -71,19 +71,19 @@ def draw(columns: Columns, n: int, rng: np.random.Generator, noise: float = 0.0)
         live = live[np.asarray(matrix[:, live].T @ used.astype(np.float64)).ravel() == 0.0]
     groups = np.full(n, -1, dtype=np.int64)
     for g, c in enumerate(np.concatenate(chosen) if chosen else []):
-        groups[columns.rows[columns.starts[c] : columns.starts[c + 1]]] = g
+        groups[seen.rows[seen.starts[c] : seen.starts[c + 1]]] = g
     return Drawn(groups, kept)
 
 
 def _with_slack(matrix: Any) -> Any:
-    """Add a column for each record alone."""
+    """Add a group for each record alone."""
     from scipy.sparse import hstack, identity
 
     return hstack([matrix, identity(matrix.shape[0], format="csc")], format="csc")
 
 
 def _largest_shares(matrix: Any, shares: Floats, rng: np.random.Generator) -> Ints:
-    """Return columns that do not overlap: those taken whole and some of those with the largest shares."""
+    """Return groups that do not overlap: those taken whole and some of those with the largest shares."""
     whole = np.flatnonzero(shares > _WHOLE)
     used = np.asarray(matrix[:, whole].sum(axis=1)).ravel() > 0
     parts = np.flatnonzero((shares <= _WHOLE) & (shares > 1e-6))
@@ -100,7 +100,7 @@ def _largest_shares(matrix: Any, shares: Floats, rng: np.random.Generator) -> In
 
 
 def _best_of_few(matrix: Any, costs: Floats, apart: float) -> Ints:
-    """Return the columns of the best partition of a few records that the integer program finds."""
+    """Return the groups of the best partition of a few records that the integer program finds."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     matrix = _with_slack(matrix)
@@ -110,7 +110,7 @@ def _best_of_few(matrix: Any, costs: Floats, apart: float) -> Ints:
     if relaxed is None:
         return np.zeros(0, dtype=np.int64)
     reduced = costs[:few] - matrix[:, :few].T @ relaxed.prices
-    useful = np.sort(np.argsort(reduced, kind="stable")[:_COLUMNS])
+    useful = np.sort(np.argsort(reduced, kind="stable")[:_FEW])
     useful = np.concatenate([useful, np.arange(few, len(costs))])
     solved = milp(
         costs[useful],

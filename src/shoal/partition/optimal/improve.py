@@ -13,6 +13,7 @@ from shoal.partition.optimal.annealing import anneal
 from shoal.partition.optimal.objective import errors_of_groups
 from shoal.partition.optimal.problem import Problem
 
+LONG = 300  # proposals a record from which a cycle starts far above the temperature at which groups form
 _NEIGHBOURS = 30
 _FAR_ABOVE = 10.0  # times the mean error of a record: there are no groups at this temperature
 _COLD = 0.01  # times the error of a record
@@ -33,12 +34,13 @@ def improve(
     part: Problem,
     groups: Ints,
     neighbours: Neighbours | None,
+    *,
     passes: int,
     heat: float | None,
     seeds: tuple[int, ...],
     watch: Ints,
 ) -> Ints:
-    """Anneal the groups of one cell with some proposals for each record.
+    """Anneal the groups of one block with some proposals for each record.
 
     ``heat`` is the first temperature, times the mean error of a record; None is far above that at which groups form,
     so that nothing of these groups is left.
@@ -71,7 +73,7 @@ def neighbours_of(part: Problem) -> Neighbours:
     """Return the rows nearest to each row, and the squared distance to the k-th of them."""
     neighbours = np.empty((len(part), min(_NEIGHBOURS, len(part) - 1)), dtype=np.int64)
     scales = np.empty(len(part))
-    _find_neighbours(open_pool(part.values, part.observed), neighbours, scales, min(part.k, neighbours.shape[1]))
+    _find_neighbours(open_pool(part.points), neighbours, scales, min(part.k, neighbours.shape[1]))
     return neighbours, scales
 
 

@@ -62,7 +62,7 @@ def released_error(
         if m < k:
             total += squares
             continue
-        centre = representative(x[:m], w[:m], how[j], lift[j])
+        centre = representative(x, w, m, how[j], lift[j])
         for t in range(m):
             total += (x[t] - centre) ** 2
     return total

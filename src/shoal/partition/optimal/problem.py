@@ -1,4 +1,4 @@
-"""What is searched: scaled records, cells that groups may not cross, and what a partition costs."""
+"""What is searched: scaled records, blocks that groups may not cross, and what a partition costs."""
 
 from __future__ import annotations
 
@@ -13,16 +13,38 @@ from shoal.partition.optimal.objective import Objective, errors_of_groups, take
 
 @dataclass(frozen=True)
 class Problem:
-    """What is searched: scaled records, which of their values there are, cells that groups may not cross, the cost."""
+    """What is searched.
+
+    Attributes
+    ----------
+    values : float64 (n, d)
+        Scaled records, the mean of the column where missing.
+    observed : bool (n, d) or None
+        Which values there are; None where none is missing.
+    blocks : int64 (n,)
+        Blocks that groups may not cross.
+    objective : Objective
+        What a partition costs.
+    k : int
+        Smallest group.
+    filled : float64 (n, e) or None
+        The records as points in which missing cells are filled in and marked; None where none is missing.
+    """
 
     values: Floats
     observed: Flags | None
-    cells: Ints
+    blocks: Ints
     objective: Objective
     k: int
+    filled: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.values)
+
+    @property
+    def points(self) -> Floats:
+        """What is near to what."""
+        return self.values if self.filled is None else self.filled
 
     def cost(self, groups: Ints) -> float:
         """Return what a partition costs."""
@@ -41,7 +63,8 @@ def problem_of_rows(problem: Problem, rows: Ints) -> Problem:
     return Problem(
         np.ascontiguousarray(problem.values[rows]),
         None if problem.observed is None else np.ascontiguousarray(problem.observed[rows]),
-        problem.cells[rows],
+        problem.blocks[rows],
         take(problem.objective, rows),
         problem.k,
+        None if problem.filled is None else np.ascontiguousarray(problem.filled[rows]),
     )

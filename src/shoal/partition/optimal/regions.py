@@ -19,16 +19,16 @@ def searched_whole(records: int) -> bool:
     return records <= _LARGEST
 
 
-def cut_regions(values: Floats, groups: Ints, cells: Ints, rng: np.random.Generator) -> list[Ints]:
-    """Return the rows of each region: whole groups of one cell, as near to each other as the cuts leave them."""
+def cut_regions(values: Floats, groups: Ints, blocks: Ints, rng: np.random.Generator) -> list[Ints]:
+    """Return the rows of each region: whole groups of one block, as near to each other as the cuts leave them."""
     order, starts = group_rows(groups)
     sizes = np.diff(starts)
     centroids = np.add.reduceat(values[order], starts[:-1], axis=0) / sizes[:, None]
-    cell_of_group = cells[order[starts[:-1]]]
+    block_of_group = blocks[order[starts[:-1]]]
     most = _LARGEST if searched_whole(len(values)) else _USUAL
     regions = []
-    for cell in np.unique(cell_of_group):
-        waiting = [np.flatnonzero(cell_of_group == cell)]
+    for block in np.unique(block_of_group):
+        waiting = [np.flatnonzero(block_of_group == block)]
         while waiting:
             part = waiting.pop()
             records = int(sizes[part].sum())

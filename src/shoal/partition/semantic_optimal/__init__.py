@@ -2,9 +2,11 @@
 
 Start from the best of SA-MDAV and the Mondrian methods, and anneal over moves, swaps, and groups that are founded,
 joined or dissolved, of distinct records with their frequencies. Few records are put together in every way there is. The
-modules: ``start``, ``neighbours``, ``state``, ``annealing``, ``exact``, all of it run by ``search``.
+modules: ``problem``, ``start``, ``neighbours``, ``state``, ``annealing``, ``exact``; ``mixed_search`` puts it
+together for :mod:`shoal.partition.search`, which runs it.
 
-The cost that is lowered is the loss of :mod:`shoal.measures.mixed_loss` of what is released with the usual aggregators.
+The cost that is lowered is the loss of records of :mod:`shoal.measures.loss`, of what is released with the usual
+aggregators.
 
 Cost: O(codes + portions of two groups) for each step, whatever n; the start costs as much as SA-MDAV for some thousands
 of distinct records, and as Mondrian for more.
@@ -14,65 +16,44 @@ Every group has at least k records: the start's have, and no change is made that
 
 from __future__ import annotations
 
-import time as clock
-from dataclasses import replace
-
 import numpy as np
 
+from shoal.blocking.blocks import rows_of_blocks
 from shoal.columns.mixed import Mixed
-from shoal.kernels.arrays import Floats, Ints
-from shoal.partition.semantic_optimal.search import Found, Tell, centre_of_all, problem_of, search, usual_passes
-
-__all__ = ["Found", "Tell", "centre_of_all", "problem_of", "semantic_optimal", "solve", "usual_passes"]
+from shoal.kernels.arrays import Ints
+from shoal.partition.search.budget import Budget
+from shoal.partition.search.driver import search
+from shoal.partition.search.searchable import SearchTask
+from shoal.partition.semantic_optimal.mixed_search import MixedSearch
+from shoal.partition.semantic_optimal.problem import problem_of
 
 
 def semantic_optimal(
     records: Mixed,
     k: int,
     watch: Ints,
+    *,
     seed: int = 0,
     steps: int | None = None,
     time: float | None = None,
     split: bool = True,
 ) -> Ints:
     """Partition records into groups with the least loss that a search finds."""
-    passes = None if steps is None else steps // len(records.counts)
-    found = solve(records, k, seed, passes, time, split)
-    return records.hand_out(*found.portions)
+    return search(search_of(records, k, split), seed, Budget(steps, time), records.threads).groups
 
 
-def solve(
-    records: Mixed,
-    k: int,
-    seed: int,
-    passes: int | None,
-    time: float | None,
-    split: bool,
-    middle: Floats | None = None,
-    tell: Tell | None = None,
-) -> Found:
-    """Search for the best groups, with so many proposals for each distinct record, for some seconds, or as suits.
-
-    ``middle`` is the centre of the table where the records are a part of it.
-    """
-    problem = problem_of(records, k, split, middle)
-    if passes is None and time is None:
-        passes = usual_passes(len(records.counts))
-    if time is not None:
-        _compile(records, k, split)
-    return search(problem, seed, passes, None if time is None else clock.monotonic() + time, tell)
+def search_of(records: Mixed, k: int, split: bool) -> MixedSearch:
+    """Return the search of some records that are all in one block."""
+    problem = problem_of(records, k, split)
+    return MixedSearch(problem, [np.arange(len(records))], [problem])
 
 
-def _compile(records: Mixed, k: int, split: bool) -> None:
-    """Search a few records first: a time is for searching, not for compiling what has not been used before."""
-    few = min(len(records.counts), 20)
-    counts = np.full(few, k, dtype=np.int64)
-    counts[::2] = 1
-    part = replace(
-        records,
-        cells=records.cells[:few],
-        counts=counts,
-        order=records.order[:few],
-        record=np.repeat(np.arange(few), counts),
-    )
-    search(problem_of(part, k, split), 0, 50, None)
+def search_mixed(task: SearchTask) -> MixedSearch:
+    """Return the search for the groups of a set; scales, weights and centre are those of the whole table."""
+    k, split = task.k, task.options["split"]
+    whole = problem_of(task.quasi.counted(), k, split)
+    rows = rows_of_blocks(task.blocks)
+    if len(rows) == 1:
+        return MixedSearch(whole, rows, [whole])
+    parts = [problem_of(task.quasi.take(own).counted(), k, split, whole.middle) for own in rows]
+    return MixedSearch(whole, rows, parts)

@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.columns.mixed import Mixed
 from shoal.kernels.arrays import Floats, Ints
-from shoal.kernels.watch import new_watch
+from shoal.kernels.watch import STOP
 from shoal.partition.mondrian import mondrian, mondrian_ordered, sa_mondrian
 from shoal.partition.semantic_mdav import sa_mdav
 
@@ -16,11 +16,16 @@ _MANY = 10_000  # distinct records above which only Mondrian is tried
 Portions = tuple[Ints, Ints, Ints]
 
 
-def best_start(records: Mixed, k: int, costs: Callable[[Portions], Floats]) -> Portions:
-    """Return the portions of the best of several methods; equal records are together."""
-    partitions = [cut(records, k, new_watch()) for cut in (sa_mondrian, mondrian_ordered, mondrian)]
+def best_start(records: Mixed, k: int, costs: Callable[[Portions], Floats], watch: Ints) -> Portions:
+    """Return the portions of the best of several methods; equal records are together.
+
+    Where the ``watch`` is told to stop, what they leave is no partition: all records are in one group.
+    """
+    partitions = [cut(records, k, watch) for cut in (sa_mondrian, mondrian_ordered, mondrian)]
     if len(records.counts) <= _MANY:
-        partitions.append(sa_mdav(records, k, new_watch(), dissolve=True))
+        partitions.append(sa_mdav(records, k, watch, dissolve=True))
+    if watch[STOP] != 0:
+        return portions_of(records, np.zeros(len(records), dtype=np.int64))
     best, least = None, np.inf
     for groups in partitions:
         portions = portions_of(records, groups)

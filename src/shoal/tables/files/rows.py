@@ -18,7 +18,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from xml.sax.saxutils import quoteattr
 
 from shoal.errors import DataError, FileError, printable
 from shoal.plan.plan import Reading
@@ -253,6 +252,8 @@ def write_rows(frame: pl.DataFrame, path: Path, form: RowForm | None, kept: dict
 
 def opening(form: RowForm) -> str:
     """Return the start tag of the outermost element."""
+    from xml.sax.saxutils import quoteattr  # late: it loads Python's network libraries
+
     return f"<{form.root}{''.join(f' {name}={quoteattr(value)}' for name, value in form.attributes)}>"
 
 

@@ -1,0 +1,185 @@
+"""The search for numbers: what :mod:`shoal.partition.search` needs to know of a table of scaled records.
+
+A cycle of a small table anneals the whole of it several times and combines what was seen (``whole``). A larger one is
+cut into regions, each is annealed once, and every independent part that got better is taken. The best partition is
+never lost, so the search can stop at any time. Cycles have 10 proposals for each record, then 20, 40, ..., for a small
+table up to some thousand and then no longer ones.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from shoal.columns.scaling import Records
+from shoal.kernels.arrays import Floats, Ints
+from shoal.kernels.watch import new_watch
+from shoal.partition.optimal.certificate import prove, why_no_bound
+from shoal.partition.optimal.crossover import better_parts
+from shoal.partition.optimal.improve import LONG, improve, renumbered
+from shoal.partition.optimal.problem import Problem, problem_of_rows
+from shoal.partition.optimal.regions import cut_regions, searched_whole
+from shoal.partition.optimal.start import start
+from shoal.partition.optimal.whole import Block, blocks_of, cycle_of_blocks, lengths
+from shoal.partition.search.pace import Lengths, Pace, TellCycle
+from shoal.partition.search.searchable import TellBound, join_blocks
+from shoal.partition.univariate import univariate
+
+_FIRST = 10  # proposals for each record in the first cycle
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A partition and what it costs, whether it is known to be optimal, and the blocks with what was seen in them."""
+
+    groups: Ints
+    cost: float
+    exact: bool
+    blocks: list[Block]
+
+
+@dataclass(frozen=True)
+class NumericSearch:
+    """The search of a table of numbers; see :class:`shoal.partition.search.searchable.Searchable`."""
+
+    problem: Problem
+    measure = "loss"
+
+    @property
+    def size(self) -> int:
+        """Number of records."""
+        return len(self.problem)
+
+    @property
+    def lengths(self) -> Lengths:
+        """How long cycles are: those of a table that is searched whole end to grow."""
+        return lengths(_FIRST, self.problem.k) if searched_whole(self.size) else Lengths(_FIRST)
+
+    def usual_passes(self) -> int:
+        """Return the number of proposals for each record that takes a second or so, and is at least 100.
+
+        >>> NumericSearch(Problem(np.zeros((1000, 2)), None, np.zeros(1000, dtype=np.int64), None, 3)).usual_passes()
+        3000
+        """
+        share = 1.0 if self.problem.objective is None else 0.1  # a proposal that is not by formula costs tenfold
+        return int(self.size * np.clip(5e6 * share / self.size, 100 * share, 3000 * share)) // self.size
+
+    def start(self, threads: int) -> Reached:
+        """Return the groups of fast methods; one complete column is cut optimally (Hansen & Mukherjee 2003)."""
+        problem = self.problem
+        settled = problem.values.shape[1] == 1 and problem.objective is None
+        rows_of_blocks = [np.flatnonzero(problem.blocks == block) for block in np.unique(problem.blocks)]
+        labels = []
+        for rows in rows_of_blocks:
+            part = problem_of_rows(problem, rows)
+            if settled:
+                labels.append(univariate(Records(part.values), part.k, new_watch()))
+            else:
+                labels.append(start(part))
+        groups = join_blocks(rows_of_blocks, labels)
+        cost = problem.cost(groups)
+        settled |= cost == 0.0
+        whole = searched_whole(self.size) and not settled
+        return Reached(groups, cost, settled, blocks_of(problem) if whole else [])
+
+    def cycle(
+        self, state: Reached, passes: int, seeds: tuple[int, int], threads: int, pace: Pace, progress: TellCycle | None
+    ) -> Reached | None:
+        """Anneal, and keep every independent part that got better; None where time ran out."""
+        blocks = state.blocks
+        if blocks:
+            better = cycle_of_blocks(blocks, state.groups, passes, seeds, threads=threads, pace=pace, progress=progress)
+            groups, blocks = better or (None, blocks)
+        else:
+            groups = self._cycle_of_regions(state.groups, passes, seeds, threads, pace, progress)
+        if groups is None:
+            return None
+        cost = self.problem.cost(groups)
+        return Reached(groups, cost, cost == 0.0, blocks)
+
+    def cost(self, state: Reached) -> float:
+        """Return what the partition costs."""
+        return state.cost
+
+    def exact(self, state: Reached) -> bool:
+        """Whether no partition costs less."""
+        return state.exact
+
+    def groups(self, state: Reached) -> Ints:
+        """Return the group (n,) of each row."""
+        return state.groups
+
+    def total(self) -> float:
+        """Return the sum of squares of the observed values about the means of their columns."""
+        return self.problem.total()
+
+    def few(self) -> NumericSearch:
+        """Return the search of the first records, in one block."""
+        rows = np.arange(min(self.size, 8 * self.problem.k))
+        few = problem_of_rows(self.problem, rows)
+        return NumericSearch(replace(few, blocks=np.zeros_like(few.blocks)))
+
+    def why_no_bound(self) -> str | None:
+        """Say why no lower bound can be proved; None if it can."""
+        return why_no_bound(self.problem)
+
+    def prove(
+        self, state: Reached, until: float, threads: int, enough: float | None = None, tell: TellBound = float
+    ) -> tuple[float, bool]:
+        """Return a lower bound, and whether it is as high as it gets, until a moment of the monotonic clock."""
+        return prove(self.problem, state.groups, until, threads, enough, tell)
+
+    def _cycle_of_regions(
+        self,
+        groups: Ints,
+        passes: int,
+        seeds: tuple[int, int],
+        threads: int,
+        pace: Pace,
+        progress: TellCycle | None,
+    ) -> Ints | None:
+        """Anneal all regions once; None where time ran out."""
+        problem = self.problem
+        regions = cut_regions(problem.values, groups, problem.blocks, np.random.default_rng([*seeds, 1]))
+        watch, saved = new_watch(), np.zeros(len(regions))
+        tasks = [
+            partial(
+                _improve_region,
+                problem,
+                groups,
+                rows,
+                passes=passes,
+                seeds=(*seeds, number, 0),
+                watch=watch,
+                saved=saved[number : number + 1] if progress else None,
+            )
+            for number, rows in enumerate(regions)
+        ]
+        began = time.monotonic()
+        labels = pace.run(tasks, watch, threads, len(problem) * passes, progress, saved)
+        if labels is None:
+            return None
+        pace.measured(passes, time.monotonic() - began)
+        return better_parts(problem.values, problem.objective, groups, join_blocks(regions, labels), problem.k)
+
+
+def _improve_region(
+    problem: Problem,
+    groups: Ints,
+    rows: Ints,
+    *,
+    passes: int,
+    seeds: tuple[int, ...],
+    watch: Ints,
+    saved: Floats | None,
+) -> Ints:
+    """Anneal one region; a long cycle forgets the groups as they are. ``saved`` (1,) is what it saved."""
+    heat = 1.0 if passes < LONG else None
+    part = problem_of_rows(problem, rows)
+    labels = improve(part, groups[rows], None, passes=passes, heat=heat, seeds=seeds, watch=watch)
+    if saved is not None:
+        saved[0] = max(0.0, part.cost(renumbered(groups[rows])) - part.cost(labels))
+    return labels

@@ -1,0 +1,51 @@
+"""What a search found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shoal.kernels.arrays import Ints
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search found.
+
+    Attributes
+    ----------
+    groups : int64 (n,)
+        The group of each row.
+    cost, total : float
+        What the groups cost, and what there is to lose: the cost of what is known without any of the records.
+    passes, steps : int
+        Proposals made for each record, or distinct record, and in all.
+    interrupted : bool
+        Whether somebody ended it early.
+    exact : bool
+        Whether no partition costs less.
+    bound : float or None
+        What every partition is proved to cost at least, where that was tried or comes by itself.
+    """
+
+    groups: Ints
+    cost: float
+    total: float
+    passes: int
+    steps: int
+    interrupted: bool = False
+    exact: bool = False
+    bound: float | None = None
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing had to be searched: any number of steps finds the same."""
+        return self.exact and self.passes == 0
+
+
+def gap_of(cost: float, bound: float) -> float:
+    """Return the gap in percent: the part of the cost that a better partition could save at most.
+
+    >>> gap_of(50.0, 49.0)
+    2.0
+    """
+    return max(0.0, 100.0 * (cost - bound) / cost) if cost > 0.0 else 0.0

@@ -1,0 +1,111 @@
+"""Pace: how long cycles are, how long they take, and what there is time for in a search that ends by the clock."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from shoal.kernels.arrays import Floats, Ints
+from shoal.kernels.threads import run_watched
+from shoal.kernels.watch import DONE
+
+_TELLING = 0.3  # seconds of a cycle from which its pace says how long the next takes
+_USED = 0.95  # part of the time left that is planned for
+_GRACE = 0.1  # part of the whole time by which the last cycle may be late rather than be lost
+_HOTTER = 1.4  # a proposal of the first cycle that starts from far above takes this much longer than before
+_SLOWER = 1.3  # so much longer may combining take than the last time
+
+T = TypeVar("T")
+TellCycle = Callable[[float, float], None]  # part of the cycle done, cost saved in it so far
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """How long cycles are, in proposals for each record; each is twice as long as the one before.
+
+    Attributes
+    ----------
+    first, longest : float
+        Of the first cycle, and what they grow to.
+    enough : float
+        What is worth a cycle of its own at the end.
+    hot : float
+        From which a cycle starts far above the temperature at which groups form, where a proposal takes longer.
+    combined : float
+        From which groups seen are combined in a cycle, which takes a time of its own.
+    """
+
+    first: int
+    longest: float = np.inf
+    enough: float = np.inf
+    hot: float = np.inf
+    combined: float = np.inf
+
+
+class Pace:
+    """How long cycles take, for a search that ends by the clock; without an end there is always time."""
+
+    def __init__(self, until: float | None, lengths: Lengths) -> None:
+        self.until = until
+        self._grace = 0.0 if until is None else _GRACE * max(0.0, until - time.monotonic())
+        self._lengths = lengths
+        self._annealing = 0.0  # seconds of the last cycle
+        self._passes = 0  # and its proposals for each record
+        self._combining = 0.3  # a guess, until it is measured
+
+    def measured(self, passes: int, annealing: float, combining: float = 0.0) -> None:
+        """Take note of a cycle."""
+        self._passes, self._annealing = passes, annealing
+        if passes >= self._lengths.combined:
+            self._combining = combining
+
+    @property
+    def known(self) -> bool:
+        """Whether the last cycle was long enough to foresee the next."""
+        return self.until is None or self._annealing >= _TELLING
+
+    def passes_left(self, cycles: int) -> float:
+        """Return how many proposals a record there is time for in so many cycles; without end before the first."""
+        if self.until is None or self._passes == 0:
+            return np.inf
+        each = self._annealing / self._passes
+        seconds = self.until - time.monotonic()
+        if self._passes < self._lengths.hot <= seconds / each:
+            each *= _HOTTER
+        if seconds / each >= self._lengths.combined:
+            seconds -= min(_SLOWER * self._combining * cycles, seconds / 2)
+        return _USED * seconds / each
+
+    def too_late(self, began: float, part: float) -> bool:
+        """Whether the time is over, and work of which a part is done will not end soon after it."""
+        now = time.monotonic()
+        if self.until is None or now <= self.until:
+            return False
+        return part == 0.0 or began + (now - began) / part > self.until + self._grace
+
+    def run(
+        self,
+        tasks: Sequence[Callable[[], T]],
+        watch: Ints,
+        threads: int,
+        steps: int,
+        progress: TellCycle | None,
+        saved: Floats,
+    ) -> list[T] | None:
+        """Run the annealings of a cycle, of so many steps in all; None where the time is over long before they will be.
+
+        They write to ``watch`` how many steps are done, and to ``saved``, place by place, what they saved.
+        """
+        began = time.monotonic()
+
+        def look() -> bool:
+            part = min(1.0, float(watch[DONE]) / steps)
+            if progress:
+                progress(part, float(saved.sum()))
+            return self.too_late(began, part)
+
+        return run_watched(tasks, [watch], threads, look)

@@ -1,0 +1,73 @@
+"""How far from the optimum a search can still be: a proved lower bound, found after it or to end it.
+
+The gap is the part of the cost reached, in percent, that no better partition could save: 100 (cost - bound) / cost.
+Nothing here changes the groups.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Generic
+
+import numpy as np
+
+from shoal.partition.search.found import gap_of
+from shoal.partition.search.searchable import S, Searchable, Tell
+
+_FIRST = 10.0  # seconds of the first attempt at a bound, where no time is set
+_SEARCHED = 300  # proposals for each record before the first attempt
+_VAIN = 4  # cycles in a row without a gain after which a search without a budget gives up
+
+
+class GapGoal(Generic[S]):
+    """Ends a search when its gap is proved to be small enough, or when there is no hope of that.
+
+    A bound is tried for as long as the search has taken, again and again while it is not as high as it gets. Without
+    another budget the search gives up when it has found nothing better twice in a row since the bound was tried.
+    """
+
+    def __init__(self, problem: Searchable[S], gap: float, until: float | None, budget: bool, threads: int) -> None:
+        self.bound = 0.0
+        self._problem, self._gap, self._until, self._budget, self._threads = problem, gap, until, budget, threads
+        self._complete = False
+        self._began = time.monotonic()
+        self._tried = 0.0  # seconds of the last attempt
+        self._last, self._vain = np.inf, 0
+
+    def reached(self, state: S, cost: float, passes: int) -> bool:
+        """Say whether to end, after a cycle: what it found and what that costs, and the proposals so far a record."""
+        self._vain = self._vain + 1 if cost >= self._last else 0
+        self._last = cost
+        if gap_of(cost, self.bound) <= self._gap:
+            return True
+        if passes < _SEARCHED:
+            return False
+        searched = time.monotonic() - self._began
+        if not self._complete and searched > 2.0 * self._tried:
+            self._tried = max(_FIRST, searched)
+            until = time.monotonic() + self._tried
+            if self._until is not None:
+                until = min(until, (time.monotonic() + self._until) / 2)
+            enough = cost * (1.0 - self._gap / 100.0)
+            bound, self._complete = self._problem.prove(state, until, self._threads, enough)
+            self.bound = max(self.bound, bound)
+            self._vain = 0
+        return gap_of(cost, self.bound) <= self._gap or (not self._budget and self._vain >= _VAIN)
+
+
+def certify(
+    problem: Searchable[S], state: S, cost: float, seconds: float, threads: int, tell: Tell | None
+) -> tuple[float, bool]:
+    """Return a bound on what was found, and whether the proof was interrupted: what was proved until then holds."""
+    proved = 0.0
+
+    def told(value: float) -> None:
+        nonlocal proved
+        proved = max(proved, value)
+        if tell:
+            tell(1.0, cost, proved)
+
+    try:
+        return problem.prove(state, time.monotonic() + seconds, threads, tell=told)[0], False
+    except KeyboardInterrupt:
+        return proved, True

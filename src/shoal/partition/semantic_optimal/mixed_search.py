@@ -1,0 +1,200 @@
+"""The search for records of any kind: what :mod:`shoal.partition.search` needs to know of distinct records in blocks.
+
+A cycle anneals every block once, from the best groups so far, on as many threads as there are. It has 50 proposals for
+each distinct record, the next one 100, 200, ...: what becomes of a block depends on these and on nothing in the others.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from shoal.kernels.arrays import Floats, Ints
+from shoal.kernels.draws import open_stream
+from shoal.kernels.threads import run_watched
+from shoal.kernels.watch import new_watch
+from shoal.partition.search.pace import Lengths, Pace, TellCycle
+from shoal.partition.search.searchable import TellBound, join_blocks
+from shoal.partition.semantic_optimal.annealing import anneal
+from shoal.partition.semantic_optimal.exact import exact_groups, small_enough
+from shoal.partition.semantic_optimal.neighbours import near_records
+from shoal.partition.semantic_optimal.problem import Portions, Problem
+from shoal.partition.semantic_optimal.start import best_start
+from shoal.partition.semantic_optimal.state import fill, open_state
+
+_FIRST = 50  # proposals for each distinct record in the first cycle
+_HOT, _COLD = 0.3, 5e-3  # temperatures, in units of what a group that loses something loses in the middle
+_FEW = 20  # distinct records that are searched to compile
+
+
+@dataclass(frozen=True)
+class Reached:
+    """Groups of a block: its portions, what they cost, and the records near each; none where nothing costs less."""
+
+    portions: Portions
+    cost: float
+    neighbours: Ints | None
+
+
+@dataclass(frozen=True)
+class MixedSearch:
+    """The search of a table of any kind; see :class:`shoal.partition.search.searchable.Searchable`.
+
+    Attributes
+    ----------
+    whole : Problem
+        All records of the table in one block.
+    rows_of_blocks : list of int64 (rows,)
+        The rows of each block.
+    problems : list of Problem
+        The problem of each.
+    """
+
+    whole: Problem
+    rows_of_blocks: list[Ints]
+    problems: list[Problem]
+    measure = "record loss"
+
+    @property
+    def size(self) -> int:
+        """Number of distinct records, block by block."""
+        return sum(map(len, self.problems))
+
+    @property
+    def lengths(self) -> Lengths:
+        """How long cycles are."""
+        return Lengths(_FIRST)
+
+    def usual_passes(self) -> int:
+        """Return the number of proposals for each distinct record that takes some seconds, and is at least 100."""
+        return int(np.clip(1_500_000 // self.size, 100, 5000))
+
+    def start(self, threads: int) -> list[Reached]:
+        """Return the best groups of several methods, block by block; those of few records are the best there are."""
+        watch = new_watch()
+        started = run_watched([partial(_start, problem, watch) for problem in self.problems], [watch], threads)
+        assert started is not None
+        return started
+
+    def cycle(
+        self,
+        state: list[Reached],
+        passes: int,
+        seeds: tuple[int, int],
+        threads: int,
+        pace: Pace,
+        progress: TellCycle | None,
+    ) -> list[Reached] | None:
+        """Anneal every block that is not settled, and keep what got better; None where time ran out."""
+        watch, saved = new_watch(), np.zeros(len(state))
+        open_blocks = [b for b, reached in enumerate(state) if reached.neighbours is not None]
+        open_blocks.sort(key=lambda b: -len(self.problems[b]))  # the longest first, so that no thread is left with it
+        tasks = [
+            partial(_anneal, self.problems[b], state[b], passes, seeds, watch, saved[b : b + 1]) for b in open_blocks
+        ]
+        began = time.monotonic()
+        steps = passes * sum(len(self.problems[b]) for b in open_blocks)
+        found = pace.run(tasks, watch, threads, steps, progress, saved)
+        if found is None:
+            return None
+        pace.measured(passes, time.monotonic() - began)
+        better = list(state)
+        for b, reached in zip(open_blocks, found, strict=True):
+            better[b] = reached
+        return better
+
+    def cost(self, state: list[Reached]) -> float:
+        """Return what the groups of all blocks cost."""
+        return sum(reached.cost for reached in state)
+
+    def exact(self, state: list[Reached]) -> bool:
+        """Whether no block can be better."""
+        return all(reached.neighbours is None for reached in state)
+
+    def groups(self, state: list[Reached]) -> Ints:
+        """Return the group (n,) of each row."""
+        labels = [
+            problem.records.hand_out(*reached.portions) for problem, reached in zip(self.problems, state, strict=True)
+        ]
+        return join_blocks(self.rows_of_blocks, labels)
+
+    def total(self) -> float:
+        """Return what there is to lose: the cost of all records in one group."""
+        return self.whole.total()
+
+    def few(self) -> MixedSearch:
+        """Return the search of a few distinct records of the first block, some of them frequent and some rare."""
+        problem = self.problems[0]
+        few = min(len(problem), _FEW)
+        counts = np.full(few, problem.k, dtype=np.int64)
+        counts[::2] = 1
+        part = replace(
+            problem,
+            records=replace(
+                problem.records,
+                cells=problem.records.cells[:few],
+                counts=counts,
+                order=problem.records.order[:few],
+                record=np.repeat(np.arange(few), counts),
+            ),
+        )
+        return MixedSearch(part, [np.arange(int(counts.sum()))], [part])
+
+    def why_no_bound(self) -> str | None:
+        """Say why no lower bound can be proved."""
+        return "it is proved for numbers only"
+
+    def prove(
+        self, state: list[Reached], until: float, threads: int, enough: float | None = None, tell: TellBound = float
+    ) -> tuple[float, bool]:
+        """Return that nothing is proved."""
+        return 0.0, False
+
+
+def _start(problem: Problem, watch: Ints) -> Reached:
+    """Return the groups that a block is searched from."""
+    if small_enough(problem.records, problem.split):
+        portions = exact_groups(problem.records, problem.k, problem.split, problem.middle)
+        return Reached(portions, float(problem.costs(portions).sum()), None)
+    portions = best_start(problem.records, problem.k, problem.costs, watch)
+    cost = float(problem.costs(portions).sum())
+    return Reached(portions, cost, near_records(problem.records) if len(problem) > 1 and cost > 0.0 else None)
+
+
+def _anneal(
+    problem: Problem, reached: Reached, passes: int, seeds: tuple[int, int], watch: Ints, saved: Floats
+) -> Reached:
+    """Anneal the groups of a block once, and return the better of both; ``saved`` (1,) is what that saved."""
+    assert reached.neighbours is not None
+    records, portions = problem.records, reached.portions
+    m, d = records.cells.shape
+    state = open_state(m, d, int(records.width.sum()), int(portions[1].max()) + 1 + m // 2)
+    fill(records.cells, records.centring, *records.columns, problem.middle, problem.k, state, *portions)
+    costs = state.costs[state.costs > 0.0]
+    usual = float(np.median(costs)) if len(costs) else 1.0
+    anneal(
+        records.cells,
+        records.centring,
+        *records.columns,
+        problem.middle,
+        reached.neighbours,
+        problem.k,
+        problem.split,
+        state,
+        passes * m,
+        _HOT * usual,
+        _COLD * usual,
+        open_stream(int(np.random.SeedSequence(seeds).generate_state(1, np.uint64)[0])),
+        watch,
+    )
+    there = np.flatnonzero(state.amount > 0)
+    groups = np.unique(state.group[there], return_inverse=True)[1].reshape(-1).astype(np.int64)
+    found = state.record[there], groups, state.amount[there]
+    cost = float(problem.costs(found).sum())
+    if cost >= reached.cost:
+        return reached
+    saved[0] = reached.cost - cost
+    return Reached(found, cost, reached.neighbours if cost > 0.0 else None)

@@ -1,0 +1,63 @@
+"""What is searched: the distinct records of a block, and what their groups cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.columns.mixed import Mixed
+from shoal.kernels.arrays import Floats, Ints
+from shoal.kernels.mixed import add_sums, centre_of, sums_start
+from shoal.partition.semantic_optimal.state import cost_of_portions
+
+Portions = tuple[Ints, Ints, Ints]  # distinct record, its group, how many
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Distinct records, the smallest group, whether equal records may be separated, the centre of the table."""
+
+    records: Mixed
+    k: int
+    split: bool
+    middle: Floats
+
+    def __len__(self) -> int:
+        return len(self.records.counts)
+
+    def costs(self, portions: Portions) -> Floats:
+        """Return what each group costs."""
+        record, group, amount = portions
+        return cost_of_portions(
+            self.records.cells,
+            self.records.centring,
+            *self.records.columns,
+            self.middle,
+            self.k,
+            record,
+            group,
+            amount,
+            int(group.max()) + 1,
+        )
+
+    def total(self) -> float:
+        """Return what there is to lose: the cost of all records in one group."""
+        everything = (np.arange(len(self)), np.zeros(len(self), dtype=np.int64), self.records.counts)
+        return float(self.costs(everything).sum())
+
+
+def problem_of(records: Mixed, k: int, split: bool, middle: Floats | None = None) -> Problem:
+    """Return the problem of some records; ``middle`` is the centre of the table where they are a part of it."""
+    return Problem(records, k, split, centre_of_all(records) if middle is None else middle)
+
+
+def centre_of_all(records: Mixed) -> Floats:
+    """Return the centre (d,) of all records."""
+    start = sums_start(records.width)
+    sums, seen, centre = np.zeros(start[-1]), np.zeros(len(records.kinds)), np.empty(len(records.kinds))
+    kinds, tables, offset, width, _ = records.columns
+    for cells, count in zip(records.cells, records.counts, strict=True):
+        add_sums(cells, float(count), kinds, tables, offset, width, start, sums, seen)
+    centre_of(kinds, width, start, sums, seen, centre)
+    return centre

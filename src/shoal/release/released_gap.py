@@ -1,0 +1,43 @@
+"""How far from the optimum a release can be: the gap of the search, and what rounding and rules add to it.
+
+A bound holds for whatever is released for a group, since nothing costs less than the mean. So the gap of the release is
+the part of its own loss that is above the bound, on the columns as the search scaled them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.aggregate.sets import ProtectedSet
+from shoal.columns.numbers import Column
+from shoal.partition.search.found import gap_of
+from shoal.release.searching import Searched
+
+_SAME = 1e-9  # part of a loss by which two sums of it may differ
+
+
+def released_gap(searched: Searched, part: ProtectedSet) -> float | None:
+    """Return the gap of what is released, in percent; None where nothing was proved."""
+    if not searched.bound or searched.reached is None:
+        return searched.gap
+    error = total = 0.0
+    for (column, now), scale in zip(part.columns(), part.quasi.scales, strict=True):
+        assert isinstance(column, Column)
+        assert scale is not None
+        original = scale.apply(column.values)
+        error += float(((scale.apply(now.values) - original) ** 2).sum())
+        total += float(((original - original.mean()) ** 2).sum())
+    loss = 100.0 * error / total if total > 0.0 else 0.0
+    if not np.isfinite(loss) or loss <= searched.reached * (1.0 + _SAME):
+        return searched.gap
+    return gap_of(loss, searched.bound)
+
+
+def rounding_note(searched: Searched, gap: float | None) -> list[str]:
+    """Say what part of a gap is not the groups' fault."""
+    if gap is None or searched.gap is None or gap < searched.gap + 0.005:
+        return []
+    return [
+        f"the gap of {gap:.2f} % is that of the released values; before they were rounded, or adapted to rules, it was "
+        f"{searched.gap:.2f} %"
+    ]
