@@ -206,10 +206,10 @@ def test_figures_are_those_of_protect_and_measure(survey):
 
 def test_threads_do_not_change_the_results(survey):
     one, three = (
-        shoal.sweep(survey, "2:6", quasi_identifiers=COLUMNS, threads=threads).table.drop("seconds")
+        shoal.sweep(survey, "3,6", quasi_identifiers=COLUMNS, threads=threads).table.drop("seconds")
         for threads in (1, 3)
     )
-    assert len(one) == 30
+    assert len(one) == 12
     assert one.equals(three)
 
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from traceback import walk_tb
 from typing import TYPE_CHECKING
 
 import typer
@@ -16,6 +17,9 @@ from shoal.cli.process import Terminated
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+TRACEBACK = "SHOAL_TRACEBACK"  # environment variable: 1 shows tracebacks
+UNEXPECTED = 70  # status, as sysexits has it for a mistake of the program
 
 
 def out() -> Console:
@@ -50,9 +54,11 @@ def told_errors(interrupted: Callable[[], str] = lambda: "nothing was written") 
     except MemoryError:
         tell(f"error: there is not enough memory for this; {interrupted()}", style="red")
         raise typer.Exit(2) from None
+    except BrokenPipeError:
+        raise  # whoever read the output has seen enough
     except OSError as error:
-        if isinstance(error, BrokenPipeError) or error.filename is not None:
-            raise  # whoever read the output has seen enough; or it is about something else
+        if error.filename is not None:
+            raise typer.Exit(_unexpected(error, interrupted)) from None
         _lose_output()
         tell(f"error: the result could not be printed: {error.strerror}", style="red")
         raise typer.Exit(2) from None
@@ -61,6 +67,30 @@ def told_errors(interrupted: Callable[[], str] = lambda: "nothing was written") 
         ended = isinstance(stop, Terminated)
         tell(f"{'terminated' if ended else 'interrupted'}; {left}")
         raise typer.Exit(143 if ended else 130) from None
+    except (typer.Exit, typer.Abort, typer.BadParameter, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # a panic of polars is no Exception
+        raise typer.Exit(_unexpected(error, interrupted)) from None
+
+
+def _unexpected(error: BaseException, interrupted: Callable[[], str]) -> int:
+    """Tell what failed, or raise it where the whole traceback is asked for; returns the exit status."""
+    if os.environ.get(TRACEBACK) == "1":
+        raise error
+    tell(f"error: {_failure(error)}; {interrupted()}", style="red")
+    return UNEXPECTED
+
+
+def _failure(error: BaseException) -> str:
+    """Say what failed and where, without what the error says: that may have cells in it."""
+    house = Path(shoal.__file__).parent
+    frames = [frame for frame, _ in walk_tb(error.__traceback__) if house in Path(frame.f_code.co_filename).parents]
+    at = frames[-1] if frames else None
+    where = f" in {Path(at.f_code.co_filename).relative_to(house)}, line {at.f_lineno}" if at else ""
+    return (
+        f"shoal {shoal.__version__} failed with {type(error).__name__}{where}, which is a mistake of shoal; please "
+        f"report it. {TRACEBACK}=1 shows the whole traceback, which may have values of the table in it"
+    )
 
 
 @contextmanager

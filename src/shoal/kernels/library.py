@@ -130,7 +130,7 @@ def _results(text: str, release: Callable[[int], None], names: dict[str, Any]) -
         owner, data = next(words), next(words)
         sizes = tuple(next(words) for _ in range(dimensions))
         steps = tuple(next(words) for _ in range(dimensions))
-        return np.asarray(_Memory(owner, arguments, release, data, sizes, steps, typestr))
+        return np.asarray(_Memory(owner, arguments, release, data, shape=sizes, strides=steps, typestr=typestr))
 
     return "QQ" + "q" * 2 * dimensions, array
 
@@ -144,6 +144,7 @@ class _Memory:
         arguments: tuple[Any, ...],
         release: Callable[[int], None],
         data: int,
+        *,
         shape: tuple[int, ...],
         strides: tuple[int, ...],
         typestr: str,

@@ -129,6 +129,12 @@ def _without_effect(plan: Plan, method: Method, found: _Quasi) -> list[str]:
     """Say what was asked for that would have no effect."""
     widest = max(map(len, plan.quasi_identifiers))
     useless = method.without_effect(plan.options, widest) + (method.refine_mistakes(widest) if plan.refine else [])
+    cut = plan.blocking
+    if method.by_column and cut and cut.columns and not found.columns.keys() <= set(cut.columns):
+        useless.append(
+            f"blocking.columns: method '{method.name}' treats every column by itself, and each is cut into blocks by "
+            "its own values; leave it out"
+        )
     if plan.column_weights and not method.mixed:
         useless.append(f"column_weights: has no effect with method '{method.name}'; leave it out")
     if plan.scaling and not found.scale_of:

@@ -33,6 +33,7 @@ def optimal(
     records: Records,
     k: int,
     watch: Ints,
+    *,
     seed: int = 0,
     steps: int | None = None,
     time: float | None = None,

@@ -122,9 +122,13 @@ def lower_bound(  # noqa: PLR0915 - a loop in one piece
         return Bound(0.0, 0, False, seen)
     table = _table(values, k)
     neglect = _NEGLECT * known / (n // k)
-    centre, centre_value, seen, done = _climb(table, values, k, groups, seen, known, rounds, threads, over)
+    centre, centre_value, seen, done = _climb(
+        table, values, k, groups, seen, known=known, rounds=rounds, threads=threads, over=over
+    )
     best, complete, exact, smooth = 0.0, False, False, _SMOOTH
-    first = _price(table, centre, k, True, neglect, threads, over) if done < rounds and not over() else None
+    first = (
+        _price(table, centre, k, threads, over, exact=True, neglect=neglect) if done < rounds and not over() else None
+    )
     if first is not None:  # a bound soon, some percent below what the linear problems will give
         best, done = max(0.0, proved(centre, first)), done + 1
         seen = _with(seen, first, values, k)
@@ -136,7 +140,7 @@ def lower_bound(  # noqa: PLR0915 - a loop in one piece
         value = solved.value
         seen = trim(seen, solved.prices, _MOST * n)
         prices = smooth * centre + (1.0 - smooth) * solved.prices
-        priced = _price(table, prices, k, exact, neglect, threads, over)
+        priced = _price(table, prices, k, threads, over, exact=exact, neglect=neglect)
         if priced is None:
             break
         done += 1
@@ -187,6 +191,7 @@ def _climb(
     k: int,
     groups: Ints,
     seen: SeenGroups,
+    *,
     known: float,
     rounds: int,
     threads: int,
@@ -203,7 +208,7 @@ def _climb(
     prices = ((values - centroids) ** 2).sum(axis=1)
     centre, centre_value, step, direction, failed, done = prices, -np.inf, 1.0, np.zeros(n), 0, 0
     while done < min(rounds, _CLIMB) and step > _FLAT and known - centre_value > _HINT * known and not over():
-        priced = _price(table, prices, k, False, 0.0, threads, over)
+        priced = _price(table, prices, k, threads, over, exact=False)
         if priced is None:
             break
         done += 1
@@ -261,7 +266,7 @@ class _Priced:
 
 
 def _price(
-    table: _Table, prices: Floats, k: int, exact: bool, neglect: float, threads: int, over: Callable[[], bool]
+    table: _Table, prices: Floats, k: int, threads: int, over: Callable[[], bool], *, exact: bool, neglect: float = 0.0
 ) -> _Priced | None:
     """Price all roots on threads; None where that was stopped."""
     n = len(prices)

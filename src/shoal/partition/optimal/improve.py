@@ -34,6 +34,7 @@ def improve(
     part: Problem,
     groups: Ints,
     neighbours: Neighbours | None,
+    *,
     passes: int,
     heat: float | None,
     seeds: tuple[int, ...],

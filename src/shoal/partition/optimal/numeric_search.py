@@ -91,7 +91,7 @@ class NumericSearch:
         """Anneal, and keep every independent part that got better; None where time ran out."""
         blocks = state.blocks
         if blocks:
-            better = cycle_of_blocks(blocks, state.groups, passes, seeds, threads, pace, progress)
+            better = cycle_of_blocks(blocks, state.groups, passes, seeds, threads=threads, pace=pace, progress=progress)
             groups, blocks = better or (None, blocks)
         else:
             groups = self._cycle_of_regions(state.groups, passes, seeds, threads, pace, progress)
@@ -151,10 +151,10 @@ class NumericSearch:
                 problem,
                 groups,
                 rows,
-                passes,
-                (*seeds, number, 0),
-                watch,
-                saved[number : number + 1] if progress else None,
+                passes=passes,
+                seeds=(*seeds, number, 0),
+                watch=watch,
+                saved=saved[number : number + 1] if progress else None,
             )
             for number, rows in enumerate(regions)
         ]
@@ -170,6 +170,7 @@ def _improve_region(
     problem: Problem,
     groups: Ints,
     rows: Ints,
+    *,
     passes: int,
     seeds: tuple[int, ...],
     watch: Ints,
@@ -178,7 +179,7 @@ def _improve_region(
     """Anneal one region; a long cycle forgets the groups as they are. ``saved`` (1,) is what it saved."""
     heat = 1.0 if passes < LONG else None
     part = problem_of_rows(problem, rows)
-    labels = improve(part, groups[rows], None, passes, heat, seeds, watch)
+    labels = improve(part, groups[rows], None, passes=passes, heat=heat, seeds=seeds, watch=watch)
     if saved is not None:
         saved[0] = max(0.0, part.cost(renumbered(groups[rows])) - part.cost(labels))
     return labels

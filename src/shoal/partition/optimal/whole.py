@@ -66,6 +66,7 @@ def cycle_of_blocks(
     groups: Ints,
     passes: int,
     seeds: tuple[int, int],
+    *,
     threads: int,
     pace: Pace,
     progress: TellCycle | None,
@@ -80,11 +81,11 @@ def cycle_of_blocks(
             _anneal,
             block,
             best[number],
-            passes // short,
-            1.0 if passes < LONG or i == tries - 1 else None,
-            (*seeds, number, i),
-            watch,
-            saved[number : number + 1] if progress else None,
+            passes=passes // short,
+            heat=1.0 if passes < LONG or i == tries - 1 else None,
+            seeds=(*seeds, number, i),
+            watch=watch,
+            saved=saved[number : number + 1] if progress else None,
         )
         for number, block in enumerate(blocks)
         for i in range(tries)
@@ -106,6 +107,7 @@ def cycle_of_blocks(
 def _anneal(
     block: Block,
     groups: Ints,
+    *,
     passes: int,
     heat: float | None,
     seeds: tuple[int, ...],
@@ -113,7 +115,7 @@ def _anneal(
     saved: Floats | None,
 ) -> Ints:
     """Anneal the groups of a block; ``saved`` (1,) is raised to what that saved, where anybody wants to know."""
-    labels = improve(block.part, groups, block.neighbours, passes, heat, seeds, watch)
+    labels = improve(block.part, groups, block.neighbours, passes=passes, heat=heat, seeds=seeds, watch=watch)
     if saved is not None:
         saved[0] = max(saved[0], block.part.cost(groups) - block.part.cost(labels))
     return labels
@@ -154,7 +156,7 @@ def _combine(
         if (result.groups < 0).any():
             for heat in _HEATS:
                 own = (*seeds, number, i, int(100 * heat))
-                mending.append(partial(_mend, block.part, *filled, passes, heat, own, watch))
+                mending.append(partial(_mend, block.part, *filled, passes=passes, heat=heat, seeds=own, watch=watch))
                 owner.append(number)
     for number, labels in zip(owner, run_watched(mending, [watch], threads) or [], strict=True):
         found[number].append(labels)
@@ -174,10 +176,11 @@ def _draws_of(block: Block, best: Ints) -> int:
 
 
 def _mend(
-    part: Problem, groups: Ints, window: Ints, passes: int, heat: float, seeds: tuple[int, ...], watch: Ints
+    part: Problem, groups: Ints, window: Ints, *, passes: int, heat: float, seeds: tuple[int, ...], watch: Ints
 ) -> Ints:
     """Anneal the groups of a window, which are whole groups, and return all groups."""
-    labels = improve(problem_of_rows(part, window), groups[window], None, passes, heat, seeds, watch)
+    inside = problem_of_rows(part, window)
+    labels = improve(inside, groups[window], None, passes=passes, heat=heat, seeds=seeds, watch=watch)
     mended = groups.copy()
     mended[window] = labels + len(groups)
     return renumbered(mended)

@@ -34,7 +34,7 @@ def search(problem: Searchable[S], seed: int, budget: Budget, threads: int = 1, 
     goal = None
     if budget.gap is not None:
         goal = GapGoal(problem, budget.gap, until, passes is not None or until is not None, threads)
-    state, done, interrupted = _cycles(problem, seed, passes, until, threads, tell, goal)
+    state, done, interrupted = _cycles(problem, seed, passes, until=until, threads=threads, tell=tell, goal=goal)
     cost, exact = problem.cost(state), problem.exact(state)
     bound = goal.bound if goal else None
     if cost == 0.0 or (exact and problem.why_no_bound() is None):
@@ -50,10 +50,11 @@ def _cycles(
     problem: Searchable[S],
     seed: int,
     passes: int | None,
-    until: float | None,
-    threads: int,
-    tell: Tell | None,
-    goal: GapGoal[S] | None,
+    *,
+    until: float | None = None,
+    threads: int = 1,
+    tell: Tell | None = None,
+    goal: GapGoal[S] | None = None,
 ) -> tuple[S, int, bool]:
     """Return what is best, the proposals made for each record, and whether somebody ended it early."""
     state = problem.start(threads)
@@ -95,6 +96,6 @@ def _of_cycle(tell: Tell | None, passes: tuple[int, int, float], cost: float, bo
 
 def _compile(few: Searchable[S], bounded: bool) -> None:
     """Search a few records first: a time is for searching, not for compiling what has not been used before."""
-    state, _, _ = _cycles(few, 0, few.lengths.first, None, 1, None, None)
+    state, _, _ = _cycles(few, 0, few.lengths.first)
     if bounded:
         few.prove(state, time.monotonic() + 1.0, 1)

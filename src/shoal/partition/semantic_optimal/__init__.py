@@ -32,6 +32,7 @@ def semantic_optimal(
     records: Mixed,
     k: int,
     watch: Ints,
+    *,
     seed: int = 0,
     steps: int | None = None,
     time: float | None = None,

@@ -181,7 +181,7 @@ def typed_like(cells: pl.DataFrame, frame: pl.DataFrame, form: TextForm, reading
         if kind.is_numeric():
             if name in form.decimal_comma:
                 texts = texts.str.replace(",", ".", literal=True)
-            typed = texts.str.strip_chars().cast(pl.Int64 if kind.is_integer() else pl.Float64)
+            typed = texts.str.strip_chars().cast(kind if kind.is_integer() else pl.Float64)
         elif kind == pl.Date:
             typed = texts.str.strip_chars().str.to_date(form.date_formats.get(name))
         elif kind == pl.Datetime:
