@@ -171,6 +171,6 @@ def table_checksum(table: Table) -> str:
     digest = hashlib.sha256()
     for name in frame.columns:
         column = io.BytesIO()
-        frame.select(name).rechunk().write_ipc(column)
+        frame[name].rechunk().to_frame().write_ipc(column)
         digest.update(column.getbuffer())
     return digest.hexdigest()

@@ -109,8 +109,8 @@ def _kept_cells(frame: pl.DataFrame, before: pl.DataFrame, released: Container[s
     """Return for each column which of its cells are to be written as they were."""
     kept = {}
     for column in frame:
-        old = before[column.name]
-        kept[column.name] = old.is_null() & column.is_null() if column.name in released else old.eq_missing(column)
+        old, now = before[column.name].alias(""), column.alias("")  # a name such as ^.*$ would be taken for a pattern
+        kept[column.name] = old.is_null() & now.is_null() if column.name in released else old.eq_missing(now)
     return kept
 
 

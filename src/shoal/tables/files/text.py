@@ -101,9 +101,9 @@ def read_text(path: Path, reading: Reading) -> tuple[pl.DataFrame, TextForm, tup
             _check_lines(data, delimiter, cells.width, path)
     commas, dates, typed = set(), {}, []
     for column in cells:
-        present = _without(column, reading.missing)
+        present = _without(column.alias(""), reading.missing)  # a name such as ^.*$ would be taken for a pattern
         values, comma, date = typed_column(present.str.strip_chars(), delimiter)
-        typed.append(values if values.dtype != pl.String else present)
+        typed.append((values if values.dtype != pl.String else present).alias(column.name))
         if comma:
             commas.add(column.name)
         if date:
@@ -132,8 +132,8 @@ def write_text(frame: pl.DataFrame, path: Path, form: TextForm | None, kept: dic
         if form.missing:
             texts = texts.fill_null(form.missing)
         if column.name in form.cells.columns:
-            texts = form.cells[column.name].zip_with(kept[column.name], texts)
-        columns.append(texts)
+            texts = form.cells[column.name].alias("").zip_with(kept[column.name], texts)
+        columns.append(texts.alias(column.name))
     data = pl.DataFrame(columns).write_csv(
         separator=form.delimiter, include_header=form.header, line_terminator=form.newline
     )
@@ -174,24 +174,24 @@ def typed_like(cells: pl.DataFrame, frame: pl.DataFrame, form: TextForm, reading
     import polars as pl
 
     columns = []
-    for column, like in zip(cells, frame, strict=True):
+    for name, column, like in zip(cells.columns, (column.alias("") for column in cells), frame, strict=True):
         bare = column.str.strip_chars()
         texts = column.set(bare.is_in(["", form.missing, *reading.missing]), None)
         kind = like.dtype
         if kind.is_numeric():
-            if column.name in form.decimal_comma:
+            if name in form.decimal_comma:
                 texts = texts.str.replace(",", ".", literal=True)
             typed = texts.str.strip_chars().cast(kind if kind.is_integer() else pl.Float64)
         elif kind == pl.Date:
-            typed = texts.str.strip_chars().str.to_date(form.date_formats.get(column.name))
+            typed = texts.str.strip_chars().str.to_date(form.date_formats.get(name))
         elif kind == pl.Datetime:
             unit: Any = getattr(kind, "time_unit", "us")
-            typed = texts.str.strip_chars().str.to_datetime(form.date_formats.get(column.name), time_unit=unit)
+            typed = texts.str.strip_chars().str.to_datetime(form.date_formats.get(name), time_unit=unit)
         elif kind == pl.Boolean:
             typed = texts.str.strip_chars().str.to_lowercase() == "true"
         else:
             typed = texts
-        columns.append(typed.alias(column.name))
+        columns.append(typed.alias(name))
     return pl.DataFrame(columns)
 
 
@@ -208,15 +208,15 @@ def written(column: pl.Series, date_format: str | None) -> pl.Series:
     import polars as pl
 
     if date_format:
-        return column.dt.strftime(date_format)
+        return column.alias("").dt.strftime(date_format).alias(column.name)
     if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
         raise FileError(f"column '{column.name}' has type {column.dtype}, which a text file cannot hold")
     return column.cast(pl.String)
 
 
 def _texts(column: pl.Series, form: TextForm) -> pl.Series:
-    """Format the values of a column as the file did."""
-    texts = written(column, form.date_formats.get(column.name))
+    """Format the values of a column as the file did, without its name."""
+    texts = written(column, form.date_formats.get(column.name)).alias("")
     return texts.str.replace(".", ",", literal=True) if column.name in form.decimal_comma else texts
 
 
