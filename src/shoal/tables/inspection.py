@@ -14,6 +14,7 @@ from shoal.plan.plan import Plan, Reading, as_reading
 from shoal.plan.roles import MEASURABLE, Kind, Role
 from shoal.tables.files import check_target, read_file, written_whole
 from shoal.tables.identifying import Profile, looks_like_weight, why_identifier
+from shoal.tables.row_labels import index_suspects
 from shoal.tables.table import open_table
 
 
@@ -122,7 +123,7 @@ def inspect(data: Any, reading: Reading | Mapping[str, Any] | None = None) -> In
         profile = table.profile(name)
         weighted = any(p.role is Role.WEIGHT for p in proposals)
         proposals.append(_propose(profile, weighted))
-    return Inspection(len(table), proposals, reading, notes)
+    return Inspection(len(table), proposals, reading, (*notes, *index_suspects(table)))
 
 
 def _propose(profile: Profile, weighted: bool) -> Proposal:
