@@ -29,6 +29,7 @@ from shoal.release.quasi_identifiers import (
 from shoal.rules.rule import Rule
 from shoal.rules.sources import as_rules, missing_columns
 from shoal.tables.identifying import why_identifier
+from shoal.tables.row_labels import index_suspects
 from shoal.tables.table import Table
 from shoal.tables.weights import sampling_weights
 
@@ -96,7 +97,7 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
         mistakes += error.mistakes
     except FileError as error:  # where that is the only mistake
         unread = error
-    mistakes += _undeclared_identifiers(table, {name for name, _ in named})
+    mistakes += _undeclared_identifiers(table, {name for name, _ in named}) + index_suspects(table)
 
     reasons: list[str] = []
     if plan and len(table) < plan.k:

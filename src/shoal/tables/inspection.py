@@ -15,6 +15,7 @@ from shoal.plan.roles import MEASURABLE, Kind, Role
 from shoal.tables.files import read_file
 from shoal.tables.files.writing_whole import check_target, write_whole
 from shoal.tables.identifying import Profile, looks_like_weight, why_identifier
+from shoal.tables.row_labels import index_suspects
 from shoal.tables.table import open_table
 
 
@@ -121,7 +122,7 @@ def inspect(data: Any, reading: Reading | Mapping[str, Any] | None = None) -> In
         profile = table.profile(name)
         weighted = any(p.role is Role.WEIGHT for p in proposals)
         proposals.append(_propose(profile, weighted))
-    return Inspection(len(table), proposals, reading, notes)
+    return Inspection(len(table), proposals, reading, (*notes, *index_suspects(table)))
 
 
 def _propose(profile: Profile, weighted: bool) -> Proposal:

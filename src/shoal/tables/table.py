@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _EXACT = 2.0**52  # units of the last decimal up to which a float is nearest to no other decimal
+_FIXED = "Enum"  # polars' type of fixed categories
 _SAMPLE = 1000  # values whose form is looked at when a column is profiled
 
 
@@ -62,10 +63,11 @@ class Table:
             return pl.DataFrame([_one_type(self.series(name)).alias(name) for name in self.names])
 
     def types(self) -> list[tuple[str, str]]:
-        """Names and types of the columns, as the table's own library tells them."""
+        """Names and types of the columns, as the table's own library tells them, an Enum without its categories."""
         if _library(self.frame) == "pyarrow":
             return [(field.name, str(field.type)) for field in self.native.schema]
-        return [(str(name), str(kind)) for name, kind in zip(self.names, self.native.dtypes, strict=True)]
+        kinds = zip(self.names, self.native.dtypes, strict=True)
+        return [(str(name), _FIXED if str(kind).startswith(_FIXED) else str(kind)) for name, kind in kinds]
 
     def series(self, name: str) -> nw.Series[Any]:
         """Return a column; nameless where polars would take its name for a pattern, even in its own methods."""
@@ -212,18 +214,18 @@ class Table:
         """Return a table like this one with released columns in their places and some columns removed.
 
         ``released`` maps names to the original column, the released values from its origin or codes of categories,
-        and which of them there are.
+        and which of them there are. All cells of a released column without a value are null, whatever marked them
+        before: NaN, null and others would tell records of a group apart.
         """
         library = _library(self.frame)
         put = {"pandas": put_into_pandas, "polars": put_into_polars, "pyarrow": put_into_pyarrow}[library]
         columns: dict[str, tuple[Any, Flags, Flags]] = {}
         for name, (column, values, observed) in released.items():
             if isinstance(column, Category):
-                named = Named(values.astype(np.int64), column.names)
-                columns[name] = (named, observed, column.observed & ~observed)
+                columns[name] = (Named(values.astype(np.int64), column.names), observed, ~observed)
                 continue
             unsigned = self.frame[name].dtype.is_unsigned_integer()
-            columns[name] = (_from_origin(column, values, unsigned), observed, column.observed & ~observed)
+            columns[name] = (_from_origin(column, values, unsigned), observed, ~observed)
         return put(self.native, columns, list(drop))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,8 +90,8 @@ def read_file(path: Path, reading: Reading) -> Source:
 def write_file(frame: pl.DataFrame, path: Path, source: Source | None, released: Container[str]) -> None:
     """Write a table, in the manner of the file that it came from where the formats agree.
 
-    Cells of columns that were not ``released`` are written as they were; of the others only those that are
-    missing, since the way in which a number was written could tell the members of a group apart.
+    Cells of columns that were not ``released`` are written as they were. Of the others nothing is: the way in which a
+    number was written, or a missing one was marked, could tell the members of a group apart.
     """
     import polars as pl
 
@@ -106,12 +106,28 @@ def write_file(frame: pl.DataFrame, path: Path, source: Source | None, released:
 
 
 def _kept_cells(frame: pl.DataFrame, before: pl.DataFrame, released: Container[str]) -> dict[str, pl.Series]:
-    """Return for each column which of its cells are to be written as they were."""
-    kept = {}
-    for column in frame:
-        old, now = before[column.name].alias(""), column.alias("")  # a name such as ^.*$ would be taken for a pattern
-        kept[column.name] = old.is_null() & now.is_null() if column.name in released else old.eq_missing(now)
-    return kept
+    """Return for each column that was not released which of its cells are to be written as they were."""
+    # without their names: one such as ^.*$ would be taken for a pattern
+    return {
+        column.name: before[column.name].alias("").eq_missing(column.alias(""))
+        for column in frame
+        if column.name not in released
+    }
+
+
+def marked_in_several_ways(source: Source, names: Iterable[str]) -> list[str]:
+    """Return the columns, of some, whose missing cells are marked in more than one way in the file they came from."""
+    cells = getattr(source.form, "cells", None)
+    if cells is None:
+        return []
+    found = []
+    for name in names:
+        if name in cells.columns and name in source.frame.columns:
+            column = source.frame[name]
+            missing = column.is_null() | column.is_nan() if column.dtype.is_float() else column.is_null()
+            if cells[name].filter(missing).n_unique() > 1:
+                found.append(name)
+    return found
 
 
 def checksum(path: Path) -> str:

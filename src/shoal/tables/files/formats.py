@@ -38,8 +38,8 @@ class Format:
         of polars is told for it, since that may show cells.
     write : callable, optional
         ``write(frame, path, form, kept)`` writes a table in the form of the file that it came from, or with None in the
-        usual one. ``kept`` has for each column which of its cells are to be written as they were. None where files can
-        be read only.
+        usual one. ``kept`` has for each column that was not released which of its cells are to be written as they
+        were. None where files can be read only.
     form : type, optional
         What a form is, where there is one. A format writes the forms of its own kind, and sees None for others.
     read_again : callable, optional

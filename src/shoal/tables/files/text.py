@@ -131,7 +131,7 @@ def write_text(frame: pl.DataFrame, path: Path, form: TextForm | None, kept: dic
         texts = _texts(column, form)
         if form.missing:
             texts = texts.fill_null(form.missing)
-        if column.name in form.cells.columns:
+        if column.name in form.cells.columns and column.name in kept:
             texts = form.cells[column.name].alias("").zip_with(kept[column.name], texts)
         columns.append(texts.alias(column.name))
     data = pl.DataFrame(columns).write_csv(
