@@ -582,7 +582,8 @@ def test_an_interruption_says_what_is_kept(table, tmp_path, monkeypatch):
 
 def test_the_command_takes_what_protect_takes():
     flags = {name: {flag for p in load_command(name).params for flag in p.opts} for name in ("protect", "sweep")}
-    assert flags["protect"] - flags["sweep"] <= {"-O", "--option", "--report", "--steps", "--time", "--gap", "--bound"}
+    alone = {"-O", "--option", "--report", "--steps", "--time", "--gap", "--bound", "--force"}  # a sweep goes on
+    assert flags["protect"] - flags["sweep"] <= alone
 
 
 def test_a_sweep_needs_no_plotting_to_be_loaded():
