@@ -6,6 +6,7 @@
     ├── PlanError (ValueError)       the plan asks for something that is wrong; lists every mistake
     ├── DataError (ValueError)       the table cannot be protected as asked; lists every reason
     ├── FileError (OSError)          a file cannot be read or written
+    │   └── OutputExists             a file is there already, and was not to be replaced
     ├── MissingExtra (ImportError)   an optional dependency is needed
     └── BrokenPromise (RuntimeError) a check of the result failed: a bug in shoal, nothing was released
 
@@ -51,6 +52,10 @@ class DataError(_Mistakes):
 
 class FileError(ShoalError, OSError):
     """A file cannot be read or written."""
+
+
+class OutputExists(FileError, FileExistsError):  # noqa: N818 - says what happened
+    """A file is there already, and was not to be replaced."""
 
 
 class MissingExtra(ShoalError, ImportError):  # noqa: N818 - named after what the user has to install

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import DataError, PlanError
+from shoal.plan.files_read import files_read
 from shoal.plan.limits import MOST_REPEATS
 from shoal.plan.plan import Plan, merge_settings
 from shoal.plan.version import shoal_version
@@ -99,10 +100,10 @@ def sweep(
     """
     known = [known] if isinstance(known, str) else None if known is None else list(known)
     folder = None if output is None else Path(output)
-    if folder is not None:
-        check_folder(folder, Path(data) if isinstance(data, str | Path) else None)
     axes = Axes(risk, loss, max_risk, max_loss)
     merged = merge_settings(plan, {"quasi_identifiers": quasi_identifiers, **settings})
+    if folder is not None:
+        check_folder(folder, files_read(merged, original=data, plan=plan))
     source, table = read(data, merged)
     mistakes = axes.mistakes() + _mistakes(settings, threads, sample, repeats, len(table))
     drawn = repeats or _REPEATS

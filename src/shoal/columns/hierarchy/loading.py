@@ -110,7 +110,7 @@ def _grown(found: Found, several: str = "error") -> Hierarchy:
 def _decoded(data: bytes, path: Path, encoding: str | None) -> str:
     try:
         return data.decode(encoding or "utf-8-sig")
-    except UnicodeDecodeError:
+    except UnicodeError:
         raise DataError(f"is not in {encoding or 'UTF-8'}; give its encoding, such as cp1252") from None
     except (LookupError, ValueError):
         raise DataError(f"there is no encoding '{encoding}' of text") from None

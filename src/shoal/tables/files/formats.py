@@ -93,21 +93,25 @@ def check_writable(path: Path) -> None:
 def _read_parquet(path: Path, _: Reading) -> tuple[pl.DataFrame, None, tuple[str, ...]]:
     import polars as pl
 
-    return pl.read_parquet(path), None, ()
+    with path.open("rb") as file:  # as a name it may stand for several files
+        return pl.read_parquet(file), None, ()
 
 
 def _write_parquet(frame: pl.DataFrame, path: Path, form: None, kept: dict[str, pl.Series]) -> None:
-    frame.write_parquet(path)
+    with path.open("wb") as file:
+        frame.write_parquet(file)
 
 
 def _read_arrow(path: Path, _: Reading) -> tuple[pl.DataFrame, None, tuple[str, ...]]:
     import polars as pl
 
-    return pl.read_ipc(path), None, ()
+    with path.open("rb") as file:
+        return pl.read_ipc(file), None, ()
 
 
 def _write_arrow(frame: pl.DataFrame, path: Path, form: None, kept: dict[str, pl.Series]) -> None:
-    frame.write_ipc(path)
+    with path.open("wb") as file:
+        frame.write_ipc(file)
 
 
 FORMATS: dict[str, Format] = {

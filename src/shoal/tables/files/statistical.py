@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import FileError, MissingExtra
+from shoal.tables.files.transport import check_whole
 
 if TYPE_CHECKING:
     import polars as pl
@@ -58,6 +59,8 @@ def read_statistical(path: Path) -> tuple[pl.DataFrame, StatisticalForm]:
         ".xpt": pyreadstat.read_xport,
         ".sas7bdat": pyreadstat.read_sas7bdat,
     }[suffix]
+    if suffix == ".xpt":
+        check_whole(path)
     try:
         frame, metadata = read(str(path), output_format="polars")
         cells = frame
@@ -114,7 +117,12 @@ def write_statistical(
     try:
         write(frame, str(path), **options)
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError) as error:
-        raise FileError(f"cannot write '{path}': {error}") from None
+        raise FileError(f"cannot write '{path}': {error}; nothing was written") from None
+    if suffix == ".xpt":
+        try:
+            check_whole(path, len(frame))  # for which the writer does not look
+        except FileError:
+            raise FileError(f"cannot write '{path}': is the disk full? Nothing was written") from None
 
 
 def _labels(
