@@ -111,7 +111,7 @@ def test_whatever_fails_in_a_command_is_a_sentence(table, monkeypatch, error):
     def fails(*_arguments):
         raise error
 
-    monkeypatch.setattr("shoal.tables.inspection.read_file", fails)
+    monkeypatch.setattr("shoal.tables.inspection.open_table", fails)
     result = run("inspect", table)
     assert result.exit_code == 70
     assert result.stderr.startswith("error: ")

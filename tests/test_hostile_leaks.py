@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -220,3 +223,26 @@ def test_figures_that_many_records_make_up_are_still_told():
     page = shoal.report_page(shoal.protect(table, k=4, quasi_identifiers=["x", "y"], method="mdav"), "external")
     assert "Mean 15 before, 15 after; deviation 2.9 before, 2.9 after" in page
     assert "not told" not in page
+
+
+def test_a_manifest_names_files_without_folders_and_the_report_finds_them(tmp_path):
+    inside = tmp_path / "secret-folder"
+    inside.mkdir()
+    table, jobs, rules = inside / "t.csv", inside / "jobs.csv", inside / "edits.rules"
+    pl.DataFrame({"age": AGES, "job": ["baker", "smith", "clerk", "nurse", "cook"] * 5}).write_csv(table)
+    jobs.write_text("baker;food\ncook;food\nsmith;work\nclerk;work\nnurse;work\nfood;all\nwork;all\n", encoding="utf-8")
+    rules.write_text("age >= 0\n", encoding="utf-8")
+    output = inside / "r.csv"
+    release = shoal.protect(
+        table, 5, ["age", "job"], method="sa-mdav", hierarchies={"job": jobs}, rules=rules, output=output
+    )
+    text = release.write(output).read_text(encoding="utf-8")
+    assert "secret-folder" not in text
+    manifest = json.loads(text)
+    assert manifest["plan"]["hierarchies"]["job"]["file"] == "jobs.csv"
+    assert manifest["hierarchies"]["job"] == {
+        "name": "jobs.csv",
+        "sha256": hashlib.sha256(jobs.read_bytes()).hexdigest(),
+    }
+    page = shoal.write_report(table, output, tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "is not where it was" not in page

@@ -14,6 +14,7 @@ from shoal.columns.hierarchy import load_hierarchy
 from shoal.errors import PlanError
 from shoal.measures.measured import Measures
 from shoal.measures.measurement import Names, measure
+from shoal.plan.folders import beside
 from shoal.plan.plan import Plan, Reading, as_reading
 from shoal.plan.roles import MEASURABLE
 from shoal.plan.version import shoal_version
@@ -163,6 +164,8 @@ def facts_of_tables(
     """Gather what there is to tell about two tables or files, whoever made the second."""
     manifest, notes = _manifest_of(released)
     plan = _plan_of(manifest, notes)
+    if plan:  # a manifest names files without their folders
+        plan = beside(plan, [Path(one).parent for one in (released, original) if isinstance(one, str | Path)])
     sources, tables = _read_both(original, released, as_reading(reading), plan)
     files = [(source.path.name, source.sha256) if source else ("", "") for source in sources]
     notes += [f"{source.path.name}: {note}" for source in sources if source for note in source.notes]
