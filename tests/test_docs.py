@@ -15,7 +15,7 @@ from shoal.cli.commands import load_command
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
 PAGES = [ROOT / "README.md", *DOCS]
-LINKED = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+LINKED = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "SECURITY.md"]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
@@ -114,3 +114,17 @@ def test_every_flag_is_documented(command):
         for flag in (*parameter.opts, *parameter.secondary_opts):
             if flag.startswith("-") and flag != "--help":
                 assert re.search(rf"(?<![\w-]){flag}(?![\w-])", section), flag
+
+
+def test_the_limits_in_the_security_page_are_those_of_the_code():
+    from shoal.plan import limits
+
+    text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    told = dict(re.findall(r"^\| `([A-Z_]+)` \| ([^|]+) \|", text, re.MULTILINE))
+    held = {name: value for name, value in vars(limits).items() if name.isupper()}
+    assert told == {
+        name: f"{value >> 20} MiB"
+        if name in ("LARGEST_YAML", "LARGEST_RULES", "LARGEST_HIERARCHY")
+        else str(int(value))
+        for name, value in held.items()
+    }

@@ -104,14 +104,12 @@ def test_a_failure_of_shoal_tells_where_and_no_cell(tmp_path, table, monkeypatch
     assert isinstance(run(*command).exception, pl.exceptions.InvalidOperationError)
 
 
-@pytest.mark.parametrize(
-    "error", [MemoryError(), RecursionError("SECRET"), type("PanicException", (BaseException,), {})("SECRET")]
-)
+@pytest.mark.parametrize("error", [RecursionError("SECRET"), type("PanicException", (BaseException,), {})("SECRET")])
 def test_whatever_fails_in_a_command_is_a_sentence(table, monkeypatch, error):
     def fails(*_arguments):
         raise error
 
-    monkeypatch.setattr("shoal.tables.inspection.read_file", fails)
+    monkeypatch.setattr("shoal.tables.inspection.open_table", fails)
     result = run("inspect", table)
     assert result.exit_code == 70
     assert result.stderr.startswith("error: ")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -175,3 +178,71 @@ def test_an_index_that_does_not_identify_stays(index):
     release = shoal.protect(table, k=5, quasi_identifiers="age", method="mdav")
     assert release.data.index.equals(index)
     assert not shoal.inspect(table).notes
+
+
+def external_pages(incomes, k=5, aggregator="mean"):
+    """Return the release and external report of a table for each of some values of one record's income."""
+    found = []
+    for income in incomes:
+        others = [1000.0 + 37 * (i * 7 % 59) for i in range(59)]
+        table = pl.DataFrame({"age": [20 + i // 3 for i in range(60)], "income": [*others, income]})
+        if aggregator == "suppressed":
+            # the last five records have one group by age, in which the income is the only one
+            table = table.with_columns(
+                pl.when(pl.arange(0, 60) < 55).then("income").when(pl.arange(0, 60) == 59).then("income")
+            )
+            table = table.with_columns(pl.when(pl.arange(0, 60) >= 55).then(90).otherwise("age").alias("age"))
+        release = shoal.protect(
+            table,
+            k=k,
+            quasi_identifiers=["age", "income"] if aggregator == "suppressed" else ["income"],
+            method="mdav",
+            aggregators="median" if aggregator == "median" else None,
+            strata=None,
+        )
+        found.append((release, shoal.report_page(release, "external")))
+    return found
+
+
+def test_a_suppressed_value_cannot_be_worked_out_from_the_external_report():
+    (first, page), (second, other) = external_pages([4_321_987.0, 4_754_186.0], aggregator="suppressed")
+    assert first.summary.suppressed_cells == 1
+    assert first.data.equals(second.data)
+    assert page == other
+
+
+def test_the_highest_value_cannot_be_told_from_the_external_report():
+    (first, page), (second, other) = external_pages([987_654_321.0, 1_086_419_753.0], aggregator="median")
+    assert first.data.equals(second.data)
+    assert page == other
+
+
+def test_figures_that_many_records_make_up_are_still_told():
+    draw = np.random.default_rng(0)
+    table = pl.DataFrame({"x": draw.uniform(10, 20, 400).tolist(), "y": draw.uniform(0, 1, 400).tolist()})
+    page = shoal.report_page(shoal.protect(table, k=4, quasi_identifiers=["x", "y"], method="mdav"), "external")
+    assert "Mean 15 before, 15 after; deviation 2.9 before, 2.9 after" in page
+    assert "not told" not in page
+
+
+def test_a_manifest_names_files_without_folders_and_the_report_finds_them(tmp_path):
+    inside = tmp_path / "secret-folder"
+    inside.mkdir()
+    table, jobs, rules = inside / "t.csv", inside / "jobs.csv", inside / "edits.rules"
+    pl.DataFrame({"age": AGES, "job": ["baker", "smith", "clerk", "nurse", "cook"] * 5}).write_csv(table)
+    jobs.write_text("baker;food\ncook;food\nsmith;work\nclerk;work\nnurse;work\nfood;all\nwork;all\n", encoding="utf-8")
+    rules.write_text("age >= 0\n", encoding="utf-8")
+    output = inside / "r.csv"
+    release = shoal.protect(
+        table, 5, ["age", "job"], method="sa-mdav", hierarchies={"job": jobs}, rules=rules, output=output
+    )
+    text = release.write(output).read_text(encoding="utf-8")
+    assert "secret-folder" not in text
+    manifest = json.loads(text)
+    assert manifest["plan"]["hierarchies"]["job"]["file"] == "jobs.csv"
+    assert manifest["hierarchies"]["job"] == {
+        "name": "jobs.csv",
+        "sha256": hashlib.sha256(jobs.read_bytes()).hexdigest(),
+    }
+    page = shoal.write_report(table, output, tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "is not where it was" not in page

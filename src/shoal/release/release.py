@@ -16,6 +16,7 @@ import numpy as np
 from shoal.errors import FileError, MissingExtra
 from shoal.kernels.arrays import Ints
 from shoal.plan.files_read import Inputs, files_read
+from shoal.plan.folders import without_folders
 from shoal.plan.plan import Plan
 from shoal.release.notebook import release_fragment
 from shoal.release.summary import Summary
@@ -185,7 +186,7 @@ class Release:
         """
         content: dict[str, Any] = {
             "shoal": self.summary.version,
-            "plan": self.plan.to_dict(),
+            "plan": without_folders(self.plan).to_dict(),
             **self._again(),
             "seed": self.plan.seed,
             "versions": _versions(),
@@ -194,6 +195,12 @@ class Release:
             content["input"] = {"name": self.source.path.name, "sha256": self.source.sha256}
         if self.guard and self.guard.file_checksum:
             content["rules"] = {"name": Path(self.plan.rules_file or "").name, "sha256": self.guard.file_checksum}
+        files = {name: Path(own.file) for name, own in self.plan.hierarchies.items() if own.file}
+        if files:
+            content["hierarchies"] = {
+                name: {"name": path.name, "sha256": checksum(path) if path.is_file() else None}
+                for name, path in files.items()
+            }
         if output:
             content["output"] = {"name": name, "sha256": checksum(output)}
         content["group_sizes"] = [_size_counts(column) for column in np.atleast_2d(self.groups.T)]
@@ -207,7 +214,7 @@ class Release:
             return {}
         options = {name: value for name, value in self.plan.options.items() if name not in ("time", "gap", "bound")}
         again = self.plan.model_copy(update={"options": {**options, "steps": self.steps_again}})
-        return {"plan_again": again.to_dict()}
+        return {"plan_again": without_folders(again).to_dict()}
 
 
 def check_output(path: Path, inputs: Inputs = (), overwrite: bool = True) -> None:

@@ -21,6 +21,7 @@ from shoal.plan.roles import MEASURABLE, Kind
 from shoal.tables.table import Table
 
 QUANTILES = (0, 5, 25, 50, 75, 95, 100)
+_LARGEST_SHARE = 0.1  # of the sum of squares of a column that one value may have
 OPEN = 1.0  # percent of the records at either end that may lie in an open bin
 _MS = {"s": 1e3, "ms": 1.0, "us": 1e-3, "ns": 1e-6}
 _DAY = 86_400_000.0
@@ -69,6 +70,9 @@ class NumberShape:
         Whether the first bin holds lower values too, and the last one higher ones.
     before, after : Side
         The two tables.
+    held_back : bool
+        Whether figures of the original are not told: a value was suppressed, which could be worked out from them and
+        the release, or a single one decides them. Never where everything may be told.
     """
 
     name: str
@@ -79,6 +83,7 @@ class NumberShape:
     open_above: bool
     before: Side
     after: Side
+    held_back: bool = False
 
 
 @dataclass(frozen=True)
@@ -163,7 +168,19 @@ def number_shape(original: Table, released: Table, name: str, least: int = 0, bi
     outside = (len(edges) > 0 and bool((both < edges[0]).any()), len(edges) > 0 and bool((both > edges[-1]).any()))
     if least:  # that an original lies outside is not told: ends are always open
         outside = (len(edges) > 0, len(edges) > 0)
-    return NumberShape(name, date, whole, edges.tolist(), *outside, *sides)
+    held_back = least > 0 and (bool((there & ~kept).any()) or _decided_by_one(was))
+    return NumberShape(name, date, whole, edges.tolist(), *outside, *sides, held_back)
+
+
+def _decided_by_one(values: Floats) -> bool:
+    """Whether one of the values makes up a tenth of their sum of squares, or more: then that tells it."""
+    if not len(values):
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        away = np.abs(values - values.mean())
+        largest = away.max()
+        share = 1.0 / np.square(away / largest).sum() if largest > 0.0 else 0.0
+    return not share < _LARGEST_SHARE
 
 
 def category_shape(original: Table, released: Table, name: str, least: int = 0, most: int = 20) -> CategoryShape:

@@ -13,6 +13,7 @@ from shoal.report.parts import Card, Cards, Grid, Paragraph, Part, Plot, Section
 SHOWN = 12  # columns whose distributions are drawn at once; others are chosen from a list
 _MATRIX = 12  # columns up to which a whole matrix of correlations is also given as a table
 _OPENER = "As a table"
+_TOLD = 2  # digits of means and deviations in the external edition
 _CHANGED = 12  # changes of correlations that are listed
 
 
@@ -39,12 +40,16 @@ def _number_card(facts: Facts, shape: NumberShape) -> Card:
     if not shape.edges:
         few = "There are no values." if facts.edition.internal else "Too few values to tell about."
         return Card(shape.name, [Paragraph(few)])
-    digits = 4 if facts.edition.internal else 3
+    digits = 4 if facts.edition.internal else _TOLD
     means = [plots.write_value(shape, side.mean, digits) or "none" for side in (before, after)]
-    said = f"Mean {means[0]} before, {means[1]} after"
-    if not shape.date:
-        spread = [short(side.deviation, digits) or "none" for side in (before, after)]
-        said += f"; deviation {spread[0]} before, {spread[1]} after"
+    spread = [short(side.deviation, digits) or "none" for side in (before, after)]
+    if shape.held_back:
+        said = (
+            f"Mean {means[1]} after{'' if shape.date else f'; deviation {spread[1]} after'}; what they were is not told"
+        )
+    else:
+        said = f"Mean {means[0]} before, {means[1]} after"
+        said += "" if shape.date else f"; deviation {spread[0]} before, {spread[1]} after"
     own = facts.measures.by_column[shape.name]
     distance = f"; Kolmogorov-Smirnov {facts.edition.plain(own['kolmogorov_smirnov'])}."
     label = f"Histogram of {shape.name} before and after. {said}{distance}"
@@ -73,11 +78,13 @@ def _numbers_grid(facts: Facts, found: Sequence[NumberShape]) -> Grid:
     rows = []
     for shape in found:
         for table, side in (("before", shape.before), ("after", shape.after)):
-            told = 6 if edition.internal else 3
+            told = 6 if edition.internal else _TOLD
             scale = 86_400_000.0 if shape.date else 1.0
             spread = None if side.deviation is None else side.deviation / scale
             cells = [edition.count(side.missing), plots.write_value(shape, side.mean, told)]
-            cells.append(short(spread, 3) + (" days" if shape.date and spread is not None else ""))
+            cells.append(short(spread, min(told, 3)) + (" days" if shape.date and spread is not None else ""))
+            if shape.held_back and side is shape.before:
+                cells[1:] = ["not told", "not told"]
             if edition.internal:
                 told_values = [plots.write_value(shape, value) for value in side.quantiles]
                 cells += told_values or [""] * len(QUANTILES)
@@ -126,6 +133,9 @@ def correlations(facts: Facts) -> Section | None:
     if found is None or len(found["columns"]) < 2:
         return None
     names, before, after = found["columns"], found["original"], found["released"]
+    if facts.held_back:
+        hidden = [name in facts.held_back for name in names]
+        before = [[None if hidden[i] or hidden[j] else r for j, r in enumerate(line)] for i, line in enumerate(before)]
     edition = facts.edition
     if not edition.internal and facts.measures.records < 10 * max(len(names), edition.least):
         before = None
@@ -136,7 +146,11 @@ def correlations(facts: Facts) -> Section | None:
         if i < j
     ]
     mean = facts.measures.correlation_difference
-    said = "" if mean is None else f"On average a correlation moved by {edition.plain(mean)}."
+    said = (
+        ""
+        if mean is None or not facts.tells("correlation_difference")
+        else f"On average a correlation moved by {edition.plain(mean)}."
+    )
     cards = [Card("After", [_matrix_plot("release", names, after, said)])]
     if before:
         cards.insert(0, Card("Before", [_matrix_plot("original", names, before, said)]))

@@ -21,6 +21,10 @@ INSIDE = (  # measures that the external edition leaves out: what the original w
     *("generalised_cells", "root_cells", "replaced_cells"),
     *("interval_disclosure", "interval_disclosure_sd", "interval_records", "interval_records_sd", "dr", "score"),
 )
+BY_SIZE = (  # measures that follow from sums of values or of squares, so that few columns give that of one back
+    *("information_loss", "numeric_loss", "record_loss", "pil", "il1s", "wasserstein", "eigenvalue_difference"),
+    *("correlation_difference", "pmse", "pmse_ratio", "coefficients_kept"),
+)
 _COUNTS = ("suppressed_cells", "sample_uniques", "sample_uniques_original", "special_uniques")  # of records or cells
 _PERCENT = "\N{NO-BREAK SPACE}%"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -14,14 +14,15 @@ from shoal.columns.hierarchy import load_hierarchy
 from shoal.errors import PlanError
 from shoal.measures.measured import Measures
 from shoal.measures.measurement import Names, measure
+from shoal.plan.folders import beside
 from shoal.plan.plan import Plan, Reading, as_reading
 from shoal.plan.roles import MEASURABLE
 from shoal.plan.version import shoal_version
 from shoal.release.declaring import DEFAULT_METHOD
 from shoal.release.quasi_identifiers import kind_of
 from shoal.release.release import Release, manifest_path
-from shoal.report.before_after import ColumnChange, Shape, column_changes, shapes
-from shoal.report.editions import Edition
+from shoal.report.before_after import ColumnChange, NumberShape, Shape, column_changes, shapes
+from shoal.report.editions import BY_SIZE, INSIDE, Edition
 from shoal.report.outlines import Outline, outline
 from shoal.tables.files import Source, file_format
 from shoal.tables.files.journal import complete_renames
@@ -113,6 +114,22 @@ class Facts:
     outlines: list[Outline] = field(default_factory=list)
     version: str = field(default_factory=shoal_version)
 
+    @property
+    def held_back(self) -> frozenset[str]:
+        """Columns of which the edition tells no figure that follows from the sizes of the original's values."""
+        return frozenset(shape.name for shape in self.shapes if isinstance(shape, NumberShape) and shape.held_back)
+
+    def tells(self, measure: str) -> bool:
+        """Whether the edition tells a measure."""
+        if self.edition.internal:
+            return True
+        return measure not in INSIDE and not (self.held_back and measure in BY_SIZE)
+
+    def loss(self) -> str:
+        """Write the information loss: roughly where that of a column is held back, and follows from an exact one."""
+        exact = self.measures.information_loss
+        return f"about {round(exact, -1):.0f}\N{NO-BREAK SPACE}%" if self.held_back else self.edition.percent(exact)
+
 
 def facts_of_release(
     release: Release, edition: Edition, threads: int | None, progress: bool | None, output: tuple[str, str] = ("", "")
@@ -147,6 +164,8 @@ def facts_of_tables(
     """Gather what there is to tell about two tables or files, whoever made the second."""
     manifest, notes = _manifest_of(released)
     plan = _plan_of(manifest, notes)
+    if plan:  # a manifest names files without their folders
+        plan = beside(plan, [Path(one).parent for one in (released, original) if isinstance(one, str | Path)])
     sources, tables = _read_both(original, released, as_reading(reading), plan)
     files = [(source.path.name, source.sha256) if source else ("", "") for source in sources]
     notes += [f"{source.path.name}: {note}" for source in sources if source for note in source.notes]

@@ -108,8 +108,8 @@ def _reached(facts: Facts) -> list[str]:
         said.append(f"{measures.records:,} records; the rarest combination is shared by {measures.k_anonymity}.")
     before = f" ({edition.percent(measures.global_risk_original)} before)" if edition.internal else ""
     said.append(f"Global risk of being found by the released key: {edition.percent(measures.global_risk)}{before}.")
-    kept = f"Information loss: {edition.percent(measures.information_loss)}"
-    if measures.correlation_difference is not None:
+    kept = f"Information loss: {facts.loss()}"
+    if measures.correlation_difference is not None and facts.tells("correlation_difference"):
         kept += f"; correlations moved by {edition.plain(measures.correlation_difference)} on average"
     said.append(f"{kept}.")
     return said
@@ -187,13 +187,13 @@ def _tiles(facts: Facts) -> list[Tile]:
         ),
         Tile(edition.percent(measures.dbrl), "record linkage", "of the records are linked to their own"),
         Tile(edition.percent(measures.global_risk), "global risk", was),
-        Tile(edition.percent(measures.information_loss), "information loss", "0 is the original, 100 all at centre"),
+        Tile(facts.loss(), "information loss", "0 is the original, 100 all at centre"),
     ]
-    if measures.pil is not None:
+    if measures.pil is not None and facts.tells("pil"):
         tiles.append(Tile(edition.percent(measures.pil), "PIL", "how surprising the released statistics are"))
     if measures.score is not None and edition.internal:
         tiles.append(Tile(short(measures.score, 3), "SCORE", "of loss and risk; 50 is unprotected data"))
-    elif measures.correlation_difference is not None:
+    elif measures.correlation_difference is not None and facts.tells("correlation_difference"):
         tiles.append(Tile(edition.plain(measures.correlation_difference), "correlations", "moved by this on average"))
     elif measures.table_distance is not None:
         tiles.append(Tile(edition.percent(measures.table_distance), "distance of tables", "of the records would move"))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from shoal.measures.catalogue import MEASURES
 from shoal.report import plots
-from shoal.report.editions import INSIDE, Edition, figure, short
+from shoal.report.editions import BY_SIZE, Edition, figure, short
 from shoal.report.facts import Facts
-from shoal.report.parts import Cards, Grid, Listed, Part, Plot, Section
+from shoal.report.parts import Cards, Grid, Listed, Paragraph, Part, Plot, Section
 from shoal.report.verdict import listed, promised
 
 _SIZES = 16  # sizes of groups that are shown one by one
@@ -35,22 +35,32 @@ def risk(facts: Facts) -> Section:
 def utility(facts: Facts) -> Section:
     """Utility measures with a sentence each, and the loss of each column."""
     edition, by_column = facts.edition, facts.measures.by_column
-    losses = sorted(((name, own["information_loss"]) for name, own in by_column.items()), key=lambda own: -own[1])
+    told = [(name, own["information_loss"]) for name, own in by_column.items() if name not in facts.held_back]
+    losses = sorted(told, key=lambda own: -own[1])
     rows = [(name, round(loss, 2 if edition.internal else 0), edition.percent(loss)) for name, loss in losses]
-    worst = f"{rows[0][0]} has lost most, {rows[0][2]}"
-    return Section(
-        "utility",
-        "Utility: what is kept",
-        "How far the release is from the original, for those who work with it.",
-        [
-            _measures(facts, "utility", "Measures of utility"),
+    kept: list[Part | Cards] = [_measures(facts, "utility", "Measures of utility")]
+    if facts.held_back:
+        kept.append(
+            Paragraph(
+                f"Information loss of all columns: {facts.loss()}. More exact figures are left out, since a single "
+                f"value or a suppressed one could be worked out from them, in {listed(sorted(facts.held_back))}."
+            )
+        )
+    if rows:
+        worst = f"{rows[0][0]} has lost most, {rows[0][2]}"
+        kept.append(
             Plot(
                 plots.bars(rows, "information loss, %"),
                 f"Bar chart of the information loss of {len(rows)} columns. {worst}.",
                 f"Information loss by column. {worst}.",
                 _columns_grid(facts),
-            ),
-        ],
+            )
+        )
+    return Section(
+        "utility",
+        "Utility: what is kept",
+        "How far the release is from the original, for those who work with it.",
+        kept,
     )
 
 
@@ -58,8 +68,7 @@ def _measures(facts: Facts, about: str, caption: str) -> Grid:
     rows = []
     for measure in MEASURES.values():
         value = facts.measures[measure.name]
-        hidden = not facts.edition.internal and measure.name in INSIDE
-        if value is None or hidden or measure.about not in (about, "both"):
+        if value is None or not facts.tells(measure.name) or measure.about not in (about, "both"):
             continue
         label = measure.label + (" (higher is better)" if measure.better == "higher" else "")
         rows.append((label, figure(facts.edition, measure, value), measure.sentence))
@@ -77,7 +86,12 @@ def _columns_grid(facts: Facts) -> Grid:
     by_column = facts.measures.by_column
     present = [name for name in wanted if any(own.get(name) is not None for own in by_column.values())]
     digits = 4 if facts.edition.internal else 2
-    rows = [(column, *(short(own.get(name), digits) for name in present)) for column, own in by_column.items()]
+
+    def told(column: str, name: str) -> str:
+        hidden = column in facts.held_back and name in BY_SIZE
+        return "" if hidden else short(by_column[column].get(name), digits)
+
+    rows = [(column, *(told(column, name) for name in present)) for column in by_column]
     return Grid("Utility by column", ("column", *(wanted[name] for name in present)), rows, folded=True)
 
 
