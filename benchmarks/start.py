@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+import shoal
 from record import Recorder
 from shoal.kernels.library import SWITCH
 
@@ -59,6 +60,7 @@ def run(quick: bool) -> None:
 def _cpu_seconds(line: list[str], folder: Path, settings: dict[str, str]) -> float:
     """Return the CPU seconds of a command and of what it starts."""
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"} | settings
+    environment["PYTHONPATH"] = str(Path(shoal.__file__).parents[1])  # this one, wherever the command runs
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(line, cwd=folder, env=environment, check=True, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
