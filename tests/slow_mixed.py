@@ -30,8 +30,8 @@ class Slow:
             return list(kind[1])
         if kind[0] == "nominal":
             return self.values[j]
-        above = [a for value in self.values[j] for a in above(kind[1], value)]
-        return self.values[j] + [node for node in pre_order(kind[1]) if node in above and node not in self.values[j]]
+        there = [name for value in self.values[j] for name in above(kind[1], value)]
+        return self.values[j] + [node for node in pre_order(kind[1]) if node in there and node not in self.values[j]]
 
     def place(self, j, value):
         """Where a value stands when a column is sorted."""
@@ -129,24 +129,30 @@ def sa_mdav(slow, k, follow=True):
 
 
 def s_mdav(slow, k):
-    """Return the group of each row; so many equal records as fill groups are one."""
-    free = {r: slow.count[r] for r in slow.distinct}
-    groups, last = [], None
-    while sum(free.values()) >= 2 * k:
-        rest = [r for r in slow.distinct if free[r]]
-        start = slow.centre(free) if last is None else last
-        first = max(rest, key=lambda r: slow.far(r, start))
-        whole = min(free[first], sum(free.values()) - k) // k * k
-        taken = Counter({first: whole}) if whole else Counter()
-        while sum(taken.values()) < k:
-            nearest = min((r for r in rest if free[r] > taken[r]), key=lambda r: slow.far(r, first))
-            taken[nearest] += 1
-        for r, many in taken.items():
-            free[r] -= many
-        groups.append(taken)
-        last = first if last is None else None
-    groups.append(Counter({r: many for r, many in free.items() if many}))
-    return handed_out(slow, groups)
+    """Return the group of each row: MDAV on records one by one, equal ones too; ties go to what came first.
+
+    While 3k records remain, the k nearest to the one farthest from the centre are a group, and the k nearest to the one
+    farthest from that. Of 2k to 3k - 1 the first of these is made, and what remains is the last group.
+    """
+    left = [record for record in slow.distinct for _ in range(slow.count[record])]
+    groups = []
+
+    def take_round(seed):
+        nearest = sorted(left, key=lambda record: slow.far(record, seed))[:k]
+        for record in nearest:
+            left.remove(record)
+        groups.append(Counter(nearest))
+
+    def farthest(point):
+        return max(left, key=lambda record: slow.far(record, point))
+
+    while len(left) >= 3 * k:
+        first = farthest(slow.centre(Counter(left)))
+        take_round(first)
+        take_round(farthest(first))
+    if len(left) >= 2 * k:
+        take_round(farthest(slow.centre(Counter(left))))
+    return handed_out(slow, [*groups, Counter(left)])
 
 
 def handed_out(slow, groups):

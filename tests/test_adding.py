@@ -95,7 +95,7 @@ def test_an_aggregator_of_numbers_is_a_function_and_an_entry(monkeypatch, people
     assert pl.read_csv(out)["pay"].to_list() == [25.0] * 3 + [65.0] * 3 + [12.0] * 3
     searched = shoal.protect(people, 3, ["age", "pay"], aggregators="midrange", options={"steps": 100})
     assert searched.summary.smallest_group >= 3
-    told = run("protect", people, "-o", out, *ALL, "-a", "midrang").stderr
+    told = run("protect", people, "-o", tmp_path / "x.csv", *ALL, "-a", "midrang").stderr
     assert "did you mean 'midrange'" in told
     holes = PEOPLE.with_columns(pay=pl.when(pl.col("age") < 34).then(None).otherwise("pay"))
     release = shoal.protect(holes, 3, "pay", method="runs", aggregators="midrange")
@@ -166,4 +166,6 @@ def test_a_file_format_is_two_functions_and_an_entry(monkeypatch, people, tmp_pa
     assert json.loads(run("measure", people, second, "-q", "age,pay", "--json").stdout)["k_anonymity"] == 3
     first.write_text("{")
     assert "it is damaged" in run("inspect", first).stderr
-    assert "reading: has no effect" in run("protect", second, "-o", back, *asked, "--delimiter", ";").stderr
+    assert (
+        "reading: has no effect" in run("protect", second, "-o", tmp_path / "x.csv", *asked, "--delimiter", ";").stderr
+    )

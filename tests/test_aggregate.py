@@ -15,7 +15,7 @@ from shoal.aggregate.numbers import AGGREGATORS, aggregator_mistake
 from shoal.columns.numbers import Column
 from shoal.kernels.representatives import group_rows
 
-CASES = settings(deadline=None, max_examples=150)
+CASES = settings(deadline=None, max_examples=50)
 
 
 def repeated(values, weights):

@@ -235,7 +235,8 @@ def test_a_type_that_cannot_hold_the_names_above_is_an_error():
     names = ["nurse", "doctor", "cook", "baker", "farmer", "food", "health", "job"]
     fits = people().with_columns(pl.col("job").cast(pl.Enum(names)))
     release = shoal.protect(fits, K, "job", method="sa-mdav", hierarchies=SETTINGS["hierarchies"])
-    assert release.data.schema == fits.schema
+    used = set(release.data["job"])
+    assert release.data.schema == {**fits.schema, "job": pl.Enum([name for name in names if name in used])}
     numbers = pl.DataFrame({"job": [1, 2, 3, 1]})
     with pytest.raises(shoal.DataError, match="names of its hierarchy, which are text"):
         shoal.protect(numbers, 2, "job", hierarchies={"job": {"tree": {"all": ["1", "2", "3"]}}})
@@ -311,7 +312,7 @@ def test_what_was_released_can_be_measured_reported_and_made_again(tmp_path):
 
 def test_a_sweep_takes_methods_for_categories_where_there_are_some(tmp_path):
     found = shoal.sweep(
-        people(60, 9), "3,4", None, ["job", "sex"], output=tmp_path / "sweep", hierarchies=SETTINGS["hierarchies"]
+        people(30, 9), [3], None, ["job", "sex"], output=tmp_path / "sweep", hierarchies=SETTINGS["hierarchies"]
     )
     methods = {row["method"] for row in found.rows()} if hasattr(found, "rows") else {r.method for r in found.results}
     assert methods == {"semantic-optimal", "sa-mdav", "s-mdav", "sa-mondrian", "mondrian-ordered"}

@@ -333,6 +333,9 @@ def test_a_link_is_followed_to_the_file_it_stands_for(tmp_path, table):
     target, link = tmp_path / "target.csv", tmp_path / "link.csv"
     target.write_text("old")
     link.symlink_to(target)
-    assert run("protect", table, "-o", link, "-k", 3, "-q", "age", "--drop", "name", "-m", "mdav").exit_code == 0
+    assert (
+        run("protect", table, "-o", link, "-k", 3, "-q", "age", "--drop", "name", "-m", "mdav", "--force").exit_code
+        == 0
+    )
     assert link.is_symlink()
     assert target.read_text() != "old"

@@ -55,7 +55,7 @@ def test_check_lists_all_that_is_wrong(jobs):
     (jobs / "bad.csv").write_text("a;b;*\na;c;*\nx;y\ny;x\n")
     result = run(jobs, "check", "bad.csv")
     assert result.exit_code == 2
-    assert "'a' has 2 parents" in result.stderr
+    assert "the name in line 1, cell 1 has 2 parents" in result.stderr
     assert "is a cycle" in result.stderr
     pl.DataFrame({"job": ["bakr", "king"]}).write_csv(jobs / "people.csv")
     result = run(jobs, "check", "jobs.csv", "--data", "people.csv", "--column", "job")
@@ -135,7 +135,7 @@ def test_from_wordnet_writes_a_hierarchy_that_can_be_used(jobs):
 @pytest.mark.parametrize(
     ("name", "text", "told"),
     [
-        ("w.csv", "a;b\na;c\n", "words 'w.csv': line 2: 'a' has a word already"),
+        ("w.csv", "a;b\na;c\n", "words 'w.csv': line 2: the value has a word already"),
         ("w.csv", "a;b;c\n", "words 'w.csv': line 1: write a value and its word"),
         ("w.yaml", "a: [b]\n", "words 'w.yaml': line 1: write a value and its word"),
         ("w.yaml", "- a\n", "the words must be values with their words"),

@@ -157,19 +157,39 @@ def test_an_external_subset_is_refused(tmp_path):
     [
         ("a.csv", "", ["the hierarchy is empty: it needs at least one name"]),
         ("a.csv", "a;b;*\n;b;*\nc;;*\n", ["line 2: cell 1 is empty", "line 3: cell 2 is empty"]),
-        ("a.csv", "a;b;*\nc;b;*\na;b;*\n", ["line 3: 'a' has line 1 already; give it one row"]),
-        ("a.csv", "a;b;*\na;c;*\n", ["'a' has 2 parents, 'b' and 'c'; give it one"]),
-        ("a.csv", "a;b;*\nc;b;all\nd;*\n", ["'b' has 2 parents, '*' and 'all'", "2 names have nothing above them"]),
-        ("a.csv", "a;b\nb;c\nc;a\nd;*\ne;*\n", ["'a' -> 'b' -> 'c' -> 'a' is a cycle"]),
-        ("a.csv", "a;*\nb;*\nc;d\n", ["2 names have nothing above them, '*' and 'd'"]),
-        ("a.yaml", "a: [b, b]\n", ["line 1: 'b' has line 1 already; give it one place"]),
-        ("a.yaml", "a:\n  b: [x]\n  c: [x]\n", ["'x' has 2 parents, 'b' and 'c'"]),
-        ("a.yaml", "a: [x]\nb: [y]\n", ["'a' and 'b' are both at the top"]),
-        ("a.yaml", "a: &x [b]\nc: *x\n", ["the hierarchy has YAML aliases"]),
+        ("a.csv", "a;b;*\nc;b;*\na;b;*\n", ["line 3: repeats line 1; give a name one row"]),
+        (
+            "a.csv",
+            "a;b;*\na;c;*\n",
+            ["the name in line 1, cell 1 has 2 parents, the name in line 1, cell 2 and the name in line 2, cell 2"],
+        ),
+        (
+            "a.csv",
+            "a;b;*\nc;b;all\nd;*\n",
+            ["line 1, cell 2 has 2 parents, the name in line 1, cell 3 and", "2 names have nothing above them"],
+        ),
+        (
+            "a.csv",
+            "a;b\nb;c\nc;a\nd;*\ne;*\n",
+            ["line 1, cell 1 -> the name in line 1, cell 2 -> the name in line 2, cell 2 -> the name in"],
+        ),
+        (
+            "a.csv",
+            "a;*\nb;*\nc;d\n",
+            ["2 names have nothing above them, the name in line 1, cell 2 and the name in line 3, cell 2"],
+        ),
+        ("a.yaml", "a: [b, b]\n", ["line 1: a name has line 1 already; give it one place"]),
+        (
+            "a.yaml",
+            "a:\n  b: [x]\n  c: [x]\n",
+            ["the name in line 2 has 2 parents, the name in line 2 and the name in line 3"],
+        ),
+        ("a.yaml", "a: [x]\nb: [y]\n", ["the names in line 1 and line 2 are both at the top"]),
+        ("a.yaml", "a: &x [b]\nc: *x\n", ["the hierarchy has a YAML alias (*name) in line 2"]),
         ("a.yaml", "a: [b\n", ["the hierarchy is not valid YAML in line 2"]),
         ("a.yaml", "a: ['']\n", ["line 1: a name is empty"]),
         ("a.yaml", "? [a, b]\n: c\n", ["line 1: a list stands where a name should"]),
-        ("a.yaml", "[" * 5000 + "a" + "]" * 5000, ["too deeply"]),
+        ("a.yaml", "[" * 5000 + "a" + "]" * 5000, ["more than 100 levels deep in line 1"]),
         ("a.owl", "<a>", ["the OWL file is not valid XML in line 1"]),
         ("a.owl", "<a/>", ["the OWL file declares no class"]),
     ],
@@ -208,7 +228,7 @@ def test_all_values_that_are_not_covered_are_listed_with_the_nearest_names():
     )
     many = [f"value {i}" for i in range(300)]
     assert uncovered(PLACES, many) == many
-    with pytest.raises(DataError, match="'value 299'"):
+    with pytest.raises(DataError, match="'value 19' and 280 more"):
         load_hierarchy(PLACES, many)
 
 
@@ -228,7 +248,7 @@ def test_any_name_survives_yaml(names):
 
 
 def _ok(found):
-    pairs, root, mistakes = found
+    pairs, root, mistakes, _places = found
     assert mistakes == []
     return pairs, root
 
@@ -269,7 +289,7 @@ def test_intervals_hold_their_numbers(numbers):
 
 def test_intervals_of_fractions_are_exact():
     assert intervals(["0.3", "0.1"], [0.1]).names == ("*", "[0.1, 0.2)", "0.1", "[0.3, 0.4)", "0.3")
-    with pytest.raises(DataError, match="intervals are for numbers, and these values are none: 'x', 'nan'"):
+    with pytest.raises(DataError, match="intervals are for numbers, and these values are none: 'x' and 'nan'"):
         intervals(["1", "x", "nan"], [5])
 
 

@@ -67,11 +67,11 @@ def test_groups_are_those_of_brute_force(method, case, monkeypatch):
 @pytest.mark.parametrize("indexed", [False, True])
 @pytest.mark.parametrize("case", ["normal", "grid", "clusters", "equal"])
 def test_tfrp_dissolves_the_same_groups_when_pools_of_centroids_are_opened_again_and_again(case, indexed, monkeypatch):
-    x = normal(420, 2, 5)
+    x = normal(300, 2, 5)
     if case == "grid":  # centroids coincide and are equally far away
-        x = np.random.default_rng(6).integers(0, 9, size=(420, 2)).astype(float)
+        x = np.random.default_rng(6).integers(0, 9, size=(300, 2)).astype(float)
     elif case == "clusters":
-        x += 9.0 * np.random.default_rng(7).integers(0, 12, size=(420, 1))
+        x += 9.0 * np.random.default_rng(7).integers(0, 12, size=(300, 1))
     elif case == "equal":
         x[::2] = x[0]
     opened = []
@@ -107,7 +107,7 @@ def test_mdav_is_the_same_with_many_ties(seed, n, d, k, spread):
 @pytest.mark.parametrize("kind", ["brute", "tree"])
 @pytest.mark.parametrize("method", ["ldf", "hdf"])
 def test_groups_do_not_depend_on_the_threads_of_a_method(method, kind, monkeypatch):
-    x = normal(3000, 4).round(1)
+    x = normal(1200, 4).round(1)
     monkeypatch.setattr(pools, "worth_indexing", lambda n: kind == "tree")
     monkeypatch.setattr(chunks, "_CHUNK", 50)
     used = set()
@@ -136,11 +136,11 @@ def _drain(pool, steps, out):
 
 
 def test_searches_stay_exact_while_records_leave():
-    x = normal(3000, 4)
+    x = normal(1500, 4)
     x[::5] = x[0]
     found = []
     for opener in (open_tree_pool, pools.brute.open_brute_pool):
-        out = np.zeros((2900, 6), np.int64)
+        out = np.zeros((1450, 6), np.int64)
         _drain(opener(x), len(out), out)
         found.append(out)
     assert np.array_equal(*found)

@@ -114,7 +114,7 @@ INDEXES = {
     "shuffled": lambda n: pd.Index([(i * 7) % n for i in range(n)]),
     "filtered": lambda n: pd.Index(range(0, 3 * n, 3)),
     "duplicate": lambda n: pd.Index([0, 1] * (n // 2)),
-    "text": lambda n: pd.Index([f"r{i}" for i in range(n)], name="key"),
+    "text": lambda n: pd.Index([f"r{i % 20}" for i in range(n)], name="part"),
     "several levels": lambda n: pd.MultiIndex.from_product([["u", "v"], range(n // 2)]),
     "dates": lambda n: pd.date_range("2020-01-01", periods=n)[::-1],
 }

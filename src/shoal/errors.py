@@ -6,6 +6,7 @@
     ├── PlanError (ValueError)       the plan asks for something that is wrong; lists every mistake
     ├── DataError (ValueError)       the table cannot be protected as asked; lists every reason
     ├── FileError (OSError)          a file cannot be read or written
+    │   └── OutputExists             a file is there already, and was not to be replaced
     ├── MissingExtra (ImportError)   an optional dependency is needed
     └── BrokenPromise (RuntimeError) a check of the result failed: a bug in shoal, nothing was released
 
@@ -17,6 +18,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+
+_LISTED = 50  # mistakes that one message shows
+_NAMED = 20  # values that one message names
+_CLOSE = 10_000  # names among which the nearest is looked for: it takes a while
 
 
 class ShoalError(Exception):
@@ -31,7 +36,9 @@ class _Mistakes(ShoalError, ValueError):  # noqa: N818 - never raised itself
         if len(self.mistakes) == 1:
             super().__init__(self.mistakes[0])
         else:
-            lines = "".join(f"\n  - {mistake}" for mistake in self.mistakes)
+            lines = "".join(f"\n  - {mistake}" for mistake in self.mistakes[:_LISTED])
+            if len(self.mistakes) > _LISTED:
+                lines += f"\n  - and {len(self.mistakes) - _LISTED} more"
             super().__init__(f"{len(self.mistakes)} mistakes:{lines}")
 
 
@@ -45,6 +52,10 @@ class DataError(_Mistakes):
 
 class FileError(ShoalError, OSError):
     """A file cannot be read or written."""
+
+
+class OutputExists(FileError, FileExistsError):  # noqa: N818 - says what happened
+    """A file is there already, and was not to be replaced."""
 
 
 class MissingExtra(ShoalError, ImportError):  # noqa: N818 - named after what the user has to install
@@ -98,6 +109,19 @@ def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     "; did you mean 'income'?"
     """
     names = list(known)
+    if len(names) > _CLOSE:
+        return ""
     folded = {name.casefold(): name for name in names}
     close = difflib.get_close_matches(wrong.casefold(), list(folded), n=1, cutoff=0.6)
     return f"; did you mean '{folded[close[0]]}'?" if close else ""
+
+
+def with_hints(names: Sequence[str], known: Sequence[str]) -> str:
+    """Return names in quotes, each with the nearest that is known; not more than 20, and how many are left.
+
+    >>> with_hints(["Jappan", "x"], ["Japan"])
+    "'Jappan', did you mean 'Japan'?; 'x'"
+    """
+    hints = [did_you_mean(name, known).replace("; did", ", did") for name in names[:_NAMED]]
+    told = [f"'{name}'{hint}" for name, hint in zip(names, hints, strict=False)]
+    return "; ".join(told) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")

@@ -14,6 +14,7 @@ from shoal.aggregate.sets import Aggregation, aggregate_sets
 from shoal.blocking.blocks import cut_blocks
 from shoal.errors import PlanError
 from shoal.kernels.progress import show_progress
+from shoal.plan.files_read import files_read
 from shoal.plan.plan import Blocking, Plan, Reading, merge_settings
 from shoal.release.declaring import Declared, declare
 from shoal.release.partitioning import partition_sets
@@ -58,6 +59,7 @@ def protect(
     all_numeric: bool = False,
     output: str | Path | None = None,
     report: str | Path | None = None,
+    overwrite: bool = True,
     threads: int | None = None,
     progress: bool | Callable[[int], None] | None = None,
 ) -> Release:
@@ -128,6 +130,8 @@ def protect(
         Where to write the release, with its manifest beside it; checked before any work is done.
     report : path
         Where to write the internal edition of its report, ``.html``; checked too. Needs the extra ``report``.
+    overwrite : bool
+        Whether to replace files that are there already. One that is read, such as a hierarchy, is never replaced.
     threads : int
         Threads for blocks and sets, and inside them where that pays; as many as there are cores by default. The
         result does not depend on it.
@@ -156,22 +160,23 @@ def protect(
     given = {name: value for name, value in locals().items() if name in Plan.model_fields}  # before any other name
     if threads is not None and threads < 1:
         raise PlanError("threads: must be at least 1")
-    original = Path(data) if isinstance(data, str | Path) else None
-    if output is not None:
-        check_output(Path(output), original)
-    if report is not None:
-        check_report(Path(report), original, *((Path(output), manifest_path(Path(output))) if output else ()))
     clock = Clock()
     settings = merge_settings(plan, given)
+    inputs = files_read(settings, original=data, plan=plan)
+    if output is not None:
+        check_output(Path(output), inputs, overwrite)
+    if report is not None:
+        beside = (Path(output), manifest_path(Path(output))) if output is not None else ()
+        check_report(Path(report), inputs, overwrite, beside)
     source, table = read(data, settings)
     clock.lap("read")
     declared = declare(settings, table, all_numeric)
     clock.lap("declare")
     release = run(declared, table, source, clock, threads=threads, progress=progress, written=output is not None)
     if output is not None:
-        release.write(output, report)
+        release.write(output, report, overwrite=overwrite)
     elif report is not None:
-        release.report(report)
+        release.report(report, overwrite=overwrite)
     return release
 
 

@@ -10,8 +10,8 @@ import typer
 
 import shoal
 from shoal.cli.commands import COMMANDS, LightGroup
-from shoal.cli.options import Delimiter, Encoding, Json, Missing, NoHeader, pairs, reading_of
-from shoal.cli.shell import out, tell, told_errors
+from shoal.cli.options import Delimiter, Encoding, Force, Json, Missing, NoHeader, pairs, reading_of
+from shoal.cli.shell import check_inputs, out, tell, told_errors
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -108,6 +108,7 @@ def from_wordnet(
     encoding: Encoding = None,
     missing: Missing = None,
     no_header: NoHeader = False,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Make a hierarchy from the hypernyms of nouns in WordNet, to look at, correct and use."""
@@ -116,6 +117,7 @@ def from_wordnet(
             raise shoal.PlanError("name the file to write the hierarchy to: -o FILE.csv or -o FILE.yaml")
         if words is not None and word:
             raise shoal.PlanError("give the words in a file with --words, or one by one with --word, not both")
+        check_inputs(output, table, words)
         source: dict[str, Any] = {"words": str(words) if words is not None else pairs(word or (), "--word")}
         source["parents"] = pairs(parent or (), "--parent")
         if version is not None:
@@ -126,7 +128,7 @@ def from_wordnet(
             {"wordnet": source}, table, column, reading_of(delimiter, encoding, missing, no_header)
         )
         _notes(found)
-        found.write(output)
+        found.write(output, overwrite=force)
         tell(f"hierarchy written to {output}; look at it with: shoal hierarchy show {output}")
         if as_json:
             typer.echo(json.dumps(found.to_dict()))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import shoal
-from shoal.cli.options import Delimiter, Encoding, Input, Json, Missing, NoHeader, reading_of
+from shoal.cli.options import Delimiter, Encoding, Force, Input, Json, Missing, NoHeader, reading_of
 from shoal.cli.shell import out, tell, told_errors
 from shoal.cli.tables import plain_table
 
@@ -28,6 +28,7 @@ def inspect(
     encoding: Encoding = None,
     missing: Missing = None,
     no_header: NoHeader = False,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Show what is in a table and propose a role for each column. No value of the table is shown."""
@@ -36,7 +37,7 @@ def inspect(
         for note in found.notes:
             tell(f"note: {note}")
         if output:
-            found.write(output, k)
+            found.write(output, k, overwrite=force)
             tell(f"plan written to {output}; check it, then: shoal protect {table} -o OUT --plan {output}")
         if as_json:
             typer.echo(json.dumps(found.to_dict()))

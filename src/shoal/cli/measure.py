@@ -13,6 +13,7 @@ from shoal.cli.options import (
     ColumnWeight,
     Delimiter,
     Encoding,
+    Force,
     Hierarchy,
     Json,
     Missing,
@@ -77,6 +78,7 @@ def measure(
     encoding: Encoding = None,
     missing: Missing = None,
     no_header: NoHeader = False,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Measure what a release keeps and what it risks, whoever made it."""
@@ -94,6 +96,7 @@ def measure(
             scaling=scaling,
             reading=reading_of(delimiter, encoding, missing, no_header),
             output=output,
+            overwrite=force,
             threads=threads,
         )
         for note in found.notes:

@@ -59,6 +59,7 @@ BrokenRules = Annotated[
 ]
 PlanFile = Annotated[Path | None, typer.Option(help="Settings in YAML; options given here take precedence.")]
 Seed = Annotated[int | None, typer.Option(help="For methods that draw random numbers.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that are there already.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,6 +22,7 @@ from shoal.cli.options import (
     Delimiter,
     Drop,
     Encoding,
+    Force,
     Hierarchy,
     Input,
     Json,
@@ -101,6 +101,7 @@ def protect(
     encoding: Encoding = None,
     missing: Missing = None,
     no_header: NoHeader = False,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Protect a table and write the release, with its manifest beside it."""
@@ -130,6 +131,7 @@ def protect(
             all_numeric=all_numeric,
             output=output,
             report=report,
+            overwrite=force,
             threads=threads,
         )
         for note in release.summary.notes:
@@ -141,7 +143,6 @@ def protect(
                 out().print(summary_table(release.summary))
                 if release.summary.rules:
                     out().print(rules_table(release.summary))
-            sys.stdout.flush()
 
 
 def _options(given: Sequence[str] | None, **flags: float | None) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import shoal
-from shoal.cli.options import Delimiter, Encoding, Missing, NoHeader, names, reading_of
+from shoal.cli.options import Delimiter, Encoding, Force, Missing, NoHeader, names, reading_of
 from shoal.cli.shell import tell, told_errors
 
 
@@ -35,6 +35,7 @@ def report(
     encoding: Encoding = None,
     missing: Missing = None,
     no_header: NoHeader = False,
+    force: Force = False,
 ) -> None:
     """Write a report of a release, whoever made it: one HTML file that needs no network."""
     with told_errors():
@@ -49,5 +50,6 @@ def report(
             known=names(known),
             reading=reading_of(delimiter, encoding, missing, no_header),
             threads=threads,
+            overwrite=force,
         )
         tell(f"{edition} report written to {output}")

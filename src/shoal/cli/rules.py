@@ -10,8 +10,8 @@ import typer
 
 import shoal
 from shoal.cli.commands import COMMANDS, LightGroup
-from shoal.cli.options import Delimiter, Encoding, Input, Json, Missing, NoHeader, reading_of
-from shoal.cli.shell import out, tell, told_errors
+from shoal.cli.options import Delimiter, Encoding, Force, Input, Json, Missing, NoHeader, reading_of
+from shoal.cli.shell import check_inputs, out, tell, told_errors
 from shoal.cli.tables import plain_table
 
 if TYPE_CHECKING:
@@ -80,9 +80,11 @@ def convert(
     ],
     record: Annotated[str, typer.Option(help="Schematron: name of the element that is a record.")] = "Record",
     original: Annotated[str, typer.Option(help="Schematron: name of the original data.")] = "microdata.xml",
+    force: Force = False,
 ) -> None:
     """Write rules in the notation that the ending of the output asks for."""
     with told_errors():
+        check_inputs(output, file)
         read = shoal.read_rules(file)
-        shoal.write_rules(read, output, record=record, original=original)
+        shoal.write_rules(read, output, record=record, original=original, overwrite=force)
         tell(f"{len(read)} rules written to {output}")

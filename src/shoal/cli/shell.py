@@ -7,14 +7,19 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from traceback import walk_tb
 from typing import TYPE_CHECKING
 
 import typer
 
 import shoal
+from shoal.cli.process import Terminated
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+TRACEBACK = "SHOAL_TRACEBACK"  # environment variable: 1 shows tracebacks
+UNEXPECTED = 70  # status, as sysexits has it for a mistake of the program
 
 
 def out() -> Console:
@@ -31,6 +36,12 @@ def tell(message: str, style: str = "") -> None:
     Console(stderr=True).print(message, style=style, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
+def check_inputs(output: Path, *inputs: Path | None) -> None:
+    """Refuse an output that is one of the files that are read, before any work is done."""
+    if any(path and path.exists() and output.exists() and output.samefile(path) for path in inputs):
+        raise shoal.FileError(f"'{output}' is one of the files that are read; write to another file")
+
+
 @contextmanager
 def told_errors(interrupted: Callable[[], str] = lambda: "nothing was written") -> Iterator[None]:
     """Turn errors into sentences on standard error and a status; ``interrupted`` says what an interruption leaves."""
@@ -39,10 +50,47 @@ def told_errors(interrupted: Callable[[], str] = lambda: "nothing was written") 
     except shoal.ShoalError as error:
         message = "\n".join(map(shoal.printable, str(error).split("\n")))
         tell(f"error: {message}", style="red")
-        raise typer.Exit(1 if isinstance(error, shoal.BrokenPromise) else 2) from None
-    except KeyboardInterrupt:
-        tell(f"interrupted; {interrupted()}")
-        raise typer.Exit(130) from None
+        raise typer.Exit(1 if isinstance(error, shoal.BrokenPromise | FileExistsError) else 2) from None
+    except MemoryError:
+        tell(f"error: there is not enough memory for this; {interrupted()}", style="red")
+        raise typer.Exit(2) from None
+    except BrokenPipeError:
+        raise  # whoever read the output has seen enough
+    except OSError as error:
+        if error.filename is not None:
+            raise typer.Exit(_unexpected(error, interrupted)) from None
+        _lose_output()
+        tell(f"error: the result could not be printed: {error.strerror}", style="red")
+        raise typer.Exit(2) from None
+    except (KeyboardInterrupt, Terminated) as stop:
+        left = "; ".join(getattr(stop, "__notes__", ())) or interrupted()
+        ended = isinstance(stop, Terminated)
+        tell(f"{'terminated' if ended else 'interrupted'}; {left}")
+        raise typer.Exit(143 if ended else 130) from None
+    except (typer.Exit, typer.Abort, typer.BadParameter, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # a panic of polars is no Exception
+        raise typer.Exit(_unexpected(error, interrupted)) from None
+
+
+def _unexpected(error: BaseException, interrupted: Callable[[], str]) -> int:
+    """Tell what failed, or raise it where the whole traceback is asked for; returns the exit status."""
+    if os.environ.get(TRACEBACK) == "1":
+        raise error
+    tell(f"error: {_failure(error)}; {interrupted()}", style="red")
+    return UNEXPECTED
+
+
+def _failure(error: BaseException) -> str:
+    """Say what failed and where, without what the error says: that may have cells in it."""
+    house = Path(shoal.__file__).parent
+    frames = [frame for frame, _ in walk_tb(error.__traceback__) if house in Path(frame.f_code.co_filename).parents]
+    at = frames[-1] if frames else None
+    where = f" in {Path(at.f_code.co_filename).relative_to(house)}, line {at.f_lineno}" if at else ""
+    return (
+        f"shoal {shoal.__version__} failed with {type(error).__name__}{where}, which is a mistake of shoal; please "
+        f"report it. {TRACEBACK}=1 shows the whole traceback, which may have values of the table in it"
+    )
 
 
 @contextmanager
@@ -50,7 +98,13 @@ def printed_or_told(output: Path) -> Iterator[None]:
     """Say so where a release was written and its summary cannot be printed."""
     try:
         yield
+        sys.stdout.flush()
     except OSError:
-        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - so that closing it at the end does not fail again
+        _lose_output()
         tell(f"error: {output} was written, but its summary could not be printed")
         raise typer.Exit(2) from None
+
+
+def _lose_output() -> None:
+    """Give up standard output, so that closing it at the end does not fail again."""
+    sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - till the end

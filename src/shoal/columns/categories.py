@@ -21,11 +21,10 @@ import numpy as np
 
 from shoal.columns.hierarchy import Hierarchy, NodeDistances, check_covered
 from shoal.columns.numbers import Column
-from shoal.errors import DataError, counted, did_you_mean
+from shoal.errors import DataError, counted, with_hints
 from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.plan.roles import Kind
 
-_HINTS = 20  # values in one message that are given the nearest name
 _LARGEST = 1 << 27  # cells of a matrix of distances: 1 GiB
 
 
@@ -109,7 +108,7 @@ def ordinal(name: str, factor: Factor, levels: Sequence[str]) -> Category:
     lost = [label for label in map(str, factor.labels) if label not in place]
     if lost:
         raise DataError(
-            f"column '{name}': {counted(len(lost), 'value')} not in the given order: {_with_hints(lost, levels)}; add "
+            f"column '{name}': {counted(len(lost), 'value')} not in the given order: {with_hints(lost, levels)}; add "
             f"{'it' if len(lost) == 1 else 'them'}"
         )
     held = {str(label): label for label in factor.labels}
@@ -156,10 +155,3 @@ def semantic(name: str, factor: Factor, hierarchy: Hierarchy, distance: str) -> 
         measured,
         nodes,
     )
-
-
-def _with_hints(names: Sequence[str], known: Sequence[str]) -> str:
-    """Return all of some names, the first with the nearest that is known: to look for it takes a while."""
-    hints = [did_you_mean(name, known).replace("; did", ", did") for name in names[:_HINTS]]
-    hints += [""] * (len(names) - len(hints))
-    return "; ".join(f"'{name}'{hint}" for name, hint in zip(names, hints, strict=True))

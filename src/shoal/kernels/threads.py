@@ -13,6 +13,7 @@ from shoal.kernels.watch import DONE, STOP, new_watch
 T = TypeVar("T")
 Report = Callable[..., None]  # records done, and perhaps a few words
 Look = Callable[[], bool]  # whether it is too late to go on
+_MOST = 256  # threads, however many are asked for: the result is the same
 _TICK = 0.05  # seconds between two looks at the progress
 
 
@@ -22,7 +23,7 @@ def threads_of_each(tasks: int, threads: int | None) -> int:
     >>> threads_of_each(3, 8)
     2
     """
-    return max(1, (threads or os.cpu_count() or 1) // max(tasks, 1))
+    return max(1, min(threads or os.cpu_count() or 1, _MOST) // max(tasks, 1))
 
 
 def run_tasks(tasks: Sequence[Callable[[Ints], T]], report: Report | None, threads: int | None) -> list[T]:
@@ -57,7 +58,7 @@ def run_watched(
     """
     if not tasks:
         return []
-    workers = min(len(tasks), threads or os.cpu_count() or 1)
+    workers = min(len(tasks), threads or os.cpu_count() or 1, _MOST)
     with ThreadPoolExecutor(workers, thread_name_prefix="shoal") as pool:
         futures: list[Future[T]] = [pool.submit(task) for task in tasks]
         try:

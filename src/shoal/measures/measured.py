@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from shoal.errors import FileError
 from shoal.measures.figures import NamedFigures
-from shoal.tables.files import check_target, written_whole
+from shoal.plan.files_read import Inputs
+from shoal.tables.files.writing_whole import check_target, write_whole
 
 
 @dataclass(frozen=True)
@@ -163,16 +165,15 @@ class Measures(NamedFigures):
             f"{self.dbrl:.4g} %{risk}, k = {self.k_anonymity}>"
         )
 
-    def write(self, path: str | Path) -> None:
-        """Write the figures to a JSON file."""
-        check_json(Path(path))
+    def write(self, path: str | Path, *, overwrite: bool = True, like: Sequence[Path] = ()) -> None:
+        """Write the figures to a JSON file, which is open to nobody to whom the files ``like`` are not."""
+        check_json(Path(path), overwrite=overwrite)
         text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
-        with written_whole(Path(path)) as part:
-            part(Path(path)).write_text(text + "\n", encoding="utf-8")
+        write_whole(Path(path), text + "\n", like=like, overwrite=overwrite)
 
 
-def check_json(path: Path) -> None:
+def check_json(path: Path, inputs: Inputs = (), overwrite: bool = True) -> None:
     """Refuse a path that the figures cannot be written to."""
     if path.suffix.lower() != ".json":
         raise FileError(f"'{path}': figures are written as JSON; give it the ending .json")
-    check_target(path)
+    check_target(path, inputs, overwrite)

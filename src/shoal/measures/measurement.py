@@ -23,6 +23,7 @@ from shoal.measures.linkage import Linked, linkage_tasks, linked
 from shoal.measures.measured import Measures, check_json
 from shoal.measures.pairs import SemanticPair
 from shoal.measures.probabilistic_linkage import probabilistic_linkage_task
+from shoal.plan.files_read import files_read
 from shoal.plan.plan import Reading, as_reading
 from shoal.plan.version import shoal_version
 from shoal.tables.files import file_format
@@ -49,6 +50,7 @@ def measure(
     scaling: str | None = None,
     reading: Reading | Mapping[str, Any] | None = None,
     output: str | Path | None = None,
+    overwrite: bool = True,
     threads: int | None = None,
     progress: bool | None = None,
 ) -> Measures:
@@ -86,6 +88,8 @@ def measure(
         How text files are read, as for :func:`shoal.protect`; for all the text files given.
     output : path
         Where to write the figures as JSON; checked before any work is done.
+    overwrite : bool
+        Whether to replace a file that is there already; one that is read is never replaced.
     threads : int
         Measures that run at a time; as many as there are cores by default. The result does not depend on it.
     progress : bool
@@ -113,8 +117,9 @@ def measure(
     started = time.perf_counter()
     if threads is not None and threads < 1:
         raise PlanError("threads: must be at least 1")
+    inputs = files_read({"hierarchies": hierarchies}, tables=(original, released, population))
     if output is not None:
-        check_json(Path(output))
+        check_json(Path(output), inputs, overwrite)
     tables, notes = _read_all([original, released, population], as_reading(reading))
     columns = column_settings(
         hierarchies=hierarchies, orders=orders, nominal=nominal, column_weights=column_weights, scaling=scaling
@@ -148,7 +153,7 @@ def measure(
         **figures,
     )
     if output is not None:
-        found.write(output)
+        found.write(output, overwrite=overwrite, like=[path for _, path in inputs])
     return found
 
 

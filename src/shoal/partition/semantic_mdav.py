@@ -10,11 +10,12 @@ again with each record that joins. ``sa-mdav-static`` measures from the first re
 multiplied by the frequency of the record (the weighted semantic distance), so that the most frequent are taken first as
 the farthest and last as the nearest. Equal records stay together. What remains at the end joins the nearest groups.
 
-``s-mdav`` makes groups of exactly k records, without the frequencies, and equal records may be separated. Where 2k
-equal records or more are taken, the groups that they fill are made at once, as one: the release is the same.
+``s-mdav`` makes groups of exactly k records, without the frequencies, and equal records may be separated. Groups of
+equal records are made one after the other: each takes its records out of the centroid, and so changes which record is
+farthest next.
 
-Cost: O(d m^2) for m distinct records with a hierarchy of O(m) nodes; n does not matter. Every group has at least k
-records: it is closed only when it has, and one is begun only where k remain.
+Cost: O(d m^2) for m distinct records with a hierarchy of O(m) nodes, and O(d m n / k) for ``s-mdav``. Every group has
+at least k records: it is closed only when it has, and one is begun only where k remain.
 """
 
 from __future__ import annotations
@@ -170,7 +171,7 @@ def _grow_exact(  # noqa: PLR0915 - a search loop in one piece
     total, seen = np.zeros(start[d]), np.zeros(d)
     for i in range(m):
         add_sums(cells[i], counts[i], kinds, tables, offset, width, start, total, seen)
-    room = 5 * m + 16  # a group has at most one portion that does not exhaust its record, and there are at most 2 m
+    room = m + left // k + 1  # a portion exhausts its record, or is the last of its group
     record, group, amount = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
     off, used = np.empty(m), 0
     point, first = np.empty(d), np.empty(d)
@@ -183,14 +184,11 @@ def _grow_exact(  # noqa: PLR0915 - a search loop in one piece
         a = _farthest(point, cells, ones, rest, size, kinds, tables, offset, width, weights, 1.0)
         seed = rest[a]
         first[:] = cells[seed]
-        whole = min(free[seed], left - k) // k * k  # k must remain for the last group
-        if whole >= k:
-            record[used], group[used], amount[used] = seed, made, whole
+        if free[seed] >= k:
+            record[used], group[used], amount[used] = seed, made, k
             used += 1
-            free[seed] -= whole
-            left -= whole
-            add_sums(cells[seed], -whole, kinds, tables, offset, width, start, total, seen)
-            watch[DONE] += whole
+            free[seed] -= k
+            add_sums(cells[seed], -k, kinds, tables, offset, width, start, total, seen)
         else:
             for b in range(size):
                 off[rest[b]] = distance(cells[rest[b]], first, kinds, tables, offset, width, weights)
@@ -207,8 +205,8 @@ def _grow_exact(  # noqa: PLR0915 - a search loop in one piece
                 free[best] -= taken
                 need -= taken
                 add_sums(cells[best], -taken, kinds, tables, offset, width, start, total, seen)
-            left -= k
-            watch[DONE] += k
+        left -= k
+        watch[DONE] += k
         made += 1
         b = 0
         while b < size:

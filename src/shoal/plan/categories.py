@@ -9,7 +9,7 @@ from pydantic import Field, field_validator
 
 from shoal.errors import PlanError
 from shoal.plan.hierarchies import HierarchySettings, as_hierarchy_settings
-from shoal.plan.settings import Settings
+from shoal.plan.settings import Real, Settings
 
 
 class CategorySettings(Settings):
@@ -34,7 +34,7 @@ class CategorySettings(Settings):
     hierarchies: dict[str, HierarchySettings] = Field(default={})
     orders: dict[str, tuple[str, ...]] = Field(default={})
     nominal: tuple[str, ...] = ()
-    column_weights: dict[str, float] = Field(default={})
+    column_weights: dict[str, Real] = Field(default={})
     combinations: Literal["any", "observed"] = "any"
 
     @field_validator("hierarchies", mode="before")

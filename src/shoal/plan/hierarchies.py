@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, field_validator, model_validator
 
 from shoal.errors import PlanError
-from shoal.plan.settings import Settings
+from shoal.plan.settings import Flag, Real, Settings
 
 Form = Literal["leaf-to-root", "child-parent", "nested", "owl"]
 
@@ -88,13 +88,13 @@ class HierarchySettings(Settings):
     form: Form | None = None
     delimiter: str | None = None
     encoding: str | None = None
-    header: bool | None = None
+    header: Flag | None = None
     several_parents: Literal["error", "first"] = "error"
     wordnet: WordNetSettings | None = None
     tree: Any = None
     order: tuple[str, ...] = ()
-    intervals: tuple[float, ...] = ()
-    flat: bool = False
+    intervals: tuple[Real, ...] = ()
+    flat: Flag = False
     distance: Literal["wu-palmer", "path", "information-content"] = "wu-palmer"
 
     @field_validator("file", mode="before")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from shoal.errors import PlanError, did_you_mean
 from shoal.plan.categories import CategorySettings, category_mistakes
+from shoal.plan.limits import LARGEST_K, LARGEST_OPTION, LARGEST_SEED
 from shoal.plan.roles import Role
 from shoal.plan.rules import rules_or_file
-from shoal.plan.settings import Settings
+from shoal.plan.settings import Flag, Settings, Whole
 
 EVERY_COLUMN = "*"  # key of `aggregators` that stands for all columns without an entry of their own
 
@@ -35,7 +36,7 @@ class Reading(Settings):
     delimiter: str | None = None
     encoding: str | None = None
     missing: tuple[str, ...] = ()
-    header: bool = True
+    header: Flag = True
 
 
 class Blocking(Settings):
@@ -57,9 +58,9 @@ class Blocking(Settings):
     section: ClassVar[str] = "blocking."
 
     method: Literal["2d-tree", "spread-tree", "univariate", "equal-counts"]
-    size: int | Literal["auto"] = "auto"
+    size: Annotated[int, Field(le=LARGEST_OPTION)] | Literal["auto"] = "auto"
     columns: tuple[str, ...] = ()
-    repair: bool = False
+    repair: Flag = False
 
     @field_validator("size", mode="before")
     @classmethod
@@ -127,7 +128,7 @@ class Plan(CategorySettings):
     True
     """
 
-    k: int = Field(ge=2)
+    k: Whole = Field(ge=2, le=LARGEST_K)
     quasi_identifiers: tuple[tuple[str, ...], ...]
     identifiers: tuple[str, ...] = ()
     confidential: tuple[str, ...] = ()
@@ -136,7 +137,7 @@ class Plan(CategorySettings):
     small_strata: Literal["error", "merge"] = "error"
     method: str | None = None
     options: dict[str, bool | int | float | str | None] = Field(default={})
-    refine: bool = False
+    refine: Flag = False
     aggregators: dict[str, str] = Field(default={})
     scaling: Literal["z-score", "range", "robust", "none"] | None = None
     blocking: Blocking | None = None
@@ -144,7 +145,7 @@ class Plan(CategorySettings):
     rules: tuple[str, ...] = ()
     rules_file: str | None = None
     broken_rules: Literal["refuse", "keep-where-held"] = "refuse"
-    seed: int = Field(default=0, ge=0)
+    seed: Whole = Field(default=0, ge=0, le=LARGEST_SEED)
 
     @model_validator(mode="before")
     @classmethod

@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from shoal.errors import PlanError, did_you_mean
+
+
+class _KindError(ValueError):
+    """A value is of another kind than its setting."""
+
+
+def _only(what: str, *kinds: type, but: type | None = None) -> BeforeValidator:
+    """Refuse values of some kinds, which pydantic would turn into others: "5" is no number, and true is not 1."""
+
+    def checked(value: object) -> object:
+        if isinstance(value, kinds) and not (but and isinstance(value, but)):
+            raise _KindError(f"must be {what}, and not a text")
+        return value
+
+    return BeforeValidator(checked)
+
+
+Whole = Annotated[int, _only("a whole number", str, bytes, bool)]
+Real = Annotated[float, _only("a number", str, bytes, bool), Field(allow_inf_nan=False)]
+Flag = Annotated[bool, _only("true or false", str, bytes, int, float, but=bool)]
 
 
 class Settings(BaseModel):
@@ -24,6 +44,8 @@ class Settings(BaseModel):
 
 _PLAIN_WORDS = {
     "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+    "finite_number": "must be a finite number",
     "int_parsing": "must be a whole number",
     "int_type": "must be a whole number",
     "int_from_float": "must be a whole number",
@@ -44,6 +66,8 @@ def _sentences(error: ValidationError, model: type[Settings]) -> list[str]:
         place = model.section + name
         if isinstance(cause, PlanError):
             mistakes += cause.mistakes
+        elif isinstance(cause, _KindError):
+            mistakes.append(f"{place}: {cause}")
         elif problem["type"] == "extra_forbidden":
             mistakes.append(f"there is no setting '{place}'{did_you_mean(name, model.model_fields)}")
         elif problem["type"] == "missing":

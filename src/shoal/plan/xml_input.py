@@ -6,12 +6,14 @@ come from, and with them the bombs that a few lines make of gigabytes.
 
 from __future__ import annotations
 
+import io
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 from xml.parsers import expat
 
 from shoal.errors import FileError, MissingExtra
+from shoal.plan.limits import read_small
 
 SAFE = {  # arguments of every lxml parser
     "resolve_entities": False,
@@ -75,21 +77,17 @@ def check_prolog(handle: BinaryIO, place: str) -> None:
         feed(parser, handle, place)
 
 
-def parse_xml(path: Path, what: str) -> Any:
-    """Parse a small XML file into lxml's tree, and return its root."""
+def parse_xml(path: Path, what: str, most: int) -> Any:
+    """Parse an XML file of at most some bytes into lxml's tree, and return its root."""
     etree = lxml_etree(what)
+    data = read_small(path, "the file", most)
+    check_prolog(io.BytesIO(data), f"'{path}'")
     try:
-        with path.open("rb") as handle:
-            check_prolog(handle, f"'{path}'")
-        return etree.parse(str(path), etree.XMLParser(**SAFE, remove_pis=True)).getroot()
+        return etree.fromstring(data, etree.XMLParser(**SAFE, remove_pis=True))
     except etree.XMLSyntaxError as error:
         raise FileError(malformed(f"'{path}'", error.position)) from None
-    except UnicodeDecodeError:
+    except (UnicodeDecodeError, ValueError):
         raise FileError(f"'{path}' is not text in the encoding that it says it is in") from None
-    except OSError as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError(f"cannot read '{path}': {error.strerror or 'it is damaged'}") from None
 
 
 def malformed(place: str, at: tuple[int, int], reason: str | None = None) -> str:

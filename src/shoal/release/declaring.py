@@ -29,6 +29,7 @@ from shoal.release.quasi_identifiers import (
 from shoal.rules.rule import Rule
 from shoal.rules.sources import as_rules, missing_columns
 from shoal.tables.identifying import why_identifier
+from shoal.tables.row_labels import index_suspects
 from shoal.tables.table import Table
 from shoal.tables.weights import sampling_weights
 
@@ -96,7 +97,7 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
         mistakes += error.mistakes
     except FileError as error:  # where that is the only mistake
         unread = error
-    mistakes += _undeclared_identifiers(table, {name for name, _ in named})
+    mistakes += _undeclared_identifiers(table, {name for name, _ in named}) + index_suspects(table)
 
     reasons: list[str] = []
     if plan and len(table) < plan.k:
@@ -129,6 +130,12 @@ def _without_effect(plan: Plan, method: Method, found: _Quasi) -> list[str]:
     """Say what was asked for that would have no effect."""
     widest = max(map(len, plan.quasi_identifiers))
     useless = method.without_effect(plan.options, widest) + (method.refine_mistakes(widest) if plan.refine else [])
+    cut = plan.blocking
+    if method.by_column and cut and cut.columns and not found.columns.keys() <= set(cut.columns):
+        useless.append(
+            f"blocking.columns: method '{method.name}' treats every column by itself, and each is cut into blocks by "
+            "its own values; leave it out"
+        )
     if plan.column_weights and not method.mixed:
         useless.append(f"column_weights: has no effect with method '{method.name}'; leave it out")
     if plan.scaling and not found.scale_of:

@@ -15,10 +15,12 @@ import numpy as np
 
 from shoal.errors import FileError, MissingExtra
 from shoal.kernels.arrays import Ints
+from shoal.plan.files_read import Inputs, files_read
 from shoal.plan.plan import Plan
 from shoal.release.notebook import release_fragment
 from shoal.release.summary import Summary
-from shoal.tables.files import Source, check_target, check_writable, checksum, write_file, written_whole
+from shoal.tables.files import Source, check_writable, checksum, write_file
+from shoal.tables.files.writing_whole import check_target, encoded, write_whole, written_whole
 from shoal.tables.table import open_table
 
 if TYPE_CHECKING:
@@ -73,37 +75,53 @@ class Release:
         """Return what a notebook shows."""
         return release_fragment(self.summary)
 
-    def write(self, path: str | Path, report: str | Path | None = None) -> Path:
+    def write(self, path: str | Path, report: str | Path | None = None, *, overwrite: bool = True) -> Path:
         """Write the table, and beside it the manifest; returns the path of the manifest.
 
         With ``report`` also the internal edition of the report, which then names the file and its checksum. All appear
         whole or not at all. A file from a text or statistical format goes back to it in the same form. Edit rules are
         checked on the file as it was written: where one that held does not hold any more, nothing appears.
+
+        Files that are there already are replaced, with ``overwrite=False`` refused, and keep their permissions; new
+        ones are open to nobody to whom the original is not. No file that the release was made from is replaced.
         """
         path = Path(path)
         path = path.resolve() if path.is_symlink() else path
-        check_output(path, self.source.path if self.source else None)
+        check_output(path, self._files_read(), overwrite)
         manifest = manifest_path(path)
         pages = [] if report is None else [Path(report)]
         if report is not None:
-            check_report(Path(report), self.source.path if self.source else None, path, manifest)
+            check_report(Path(report), self._files_read(), overwrite, beside=(path, manifest))
         frame = open_table(self.data).to_polars()
         released = {name for part in self.plan.quasi_identifiers for name in part}
-        with written_whole(path, manifest, *pages) as part:
+        with written_whole(path, manifest, *pages, like=self._private(), overwrite=overwrite) as part:
             write_file(frame, part(path), self.source, released)
             if self.guard:
                 self.guard.check_file(part(path), frame, self.source, self.plan.reading)
             content = self.manifest(output=part(path), name=path.name)
-            part(manifest).write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+            part(manifest).write_bytes(encoded(json.dumps(content, indent=2, ensure_ascii=False) + "\n"))
             for page in pages:
                 from shoal import report_page  # it needs this module
 
                 text = report_page(self, output=(path.name, content["output"]["sha256"]))
-                part(page).write_text(text, encoding="utf-8")
+                part(page).write_bytes(encoded(text))
         return manifest
 
+    def _files_read(self) -> Inputs:
+        return files_read(dict(self.plan), original=self.source.path if self.source else None)
+
+    def _private(self) -> list[Path]:
+        """Return the file whose permissions are the most that new files get."""
+        return [self.source.path] if self.source else []
+
     def report(
-        self, path: str | Path, *, edition: str = "internal", threads: int | None = None, progress: bool | None = None
+        self,
+        path: str | Path,
+        *,
+        edition: str = "internal",
+        threads: int | None = None,
+        progress: bool | None = None,
+        overwrite: bool = True,
     ) -> Path:
         """Write a report of the release, as one HTML file that needs no network; returns its path.
 
@@ -115,14 +133,15 @@ class Release:
             For those who may see the original, or to go with the release: without anything that helps an intruder.
         threads, progress
             As for :meth:`measure`.
+        overwrite : bool
+            Whether to replace a file that is there already.
         """
         from shoal import report_page  # it needs this module
 
         path = Path(path)
-        check_report(path, self.source.path if self.source else None)
+        check_report(path, self._files_read(), overwrite)
         text = report_page(self, edition, threads=threads, progress=progress)
-        with written_whole(path) as part:
-            part(path).write_text(text, encoding="utf-8")
+        write_whole(path, text, like=self._private(), overwrite=overwrite)
         return path
 
     def measure(
@@ -191,22 +210,23 @@ class Release:
         return {"plan_again": again.to_dict()}
 
 
-def check_output(path: Path, original: Path | None) -> None:
+def check_output(path: Path, inputs: Inputs = (), overwrite: bool = True) -> None:
     """Refuse a path that a release cannot be written to, before any work is done."""
     check_writable(path)
-    if original and path.exists() and original.exists() and path.samefile(original):
-        raise FileError(f"'{path}' is the original; write the release to another file")
     for target in (path, manifest_path(path)):
-        check_target(target)
+        check_target(target, inputs, overwrite)
 
 
-def check_report(path: Path, *tables: Path | None) -> None:
-    """Refuse a path that a report cannot be written to, and a report that cannot be made, before any work is done."""
+def check_report(path: Path, inputs: Inputs = (), overwrite: bool = True, beside: Sequence[Path] = ()) -> None:
+    """Refuse a path that a report cannot be written to, and a report that cannot be made, before any work is done.
+
+    ``beside`` are files that are written with it.
+    """
     if path.suffix.lower() not in (".html", ".htm"):
         raise FileError(f"'{path}': a report is written to a file that ends in .html")
-    if any(table and path.resolve() == table.resolve() for table in tables):
+    if any(path.resolve() == other.resolve() for other in beside):
         raise FileError(f"'{path}' is one of the other files; write the report to a file of its own")
-    check_target(path)
+    check_target(path, inputs, overwrite)
     if not all(map(find_spec, ("altair", "jinja2", "vl_convert"))):
         raise MissingExtra("a report", "report")
 

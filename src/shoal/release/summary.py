@@ -24,7 +24,7 @@ from shoal.release.released_gap import released_gap, rounding_note
 from shoal.release.searching import Searched
 from shoal.release.strata import Strata
 from shoal.rules.accounting import RuleSummary
-from shoal.tables.files import Source
+from shoal.tables.files import Source, marked_in_several_ways
 
 
 @dataclass(frozen=True)
@@ -212,6 +212,7 @@ def summarise(run: Run, *, seconds: float) -> Summary:
         notes=_notes(run, combined, suppressed, constant)
         + _cost_notes(run)
         + _missing_notes(run.protected, plan.k)
+        + _mark_notes(run)
         + _search_notes(run.declared.options, searched)
         + (rounding_note(searched, gap) if searched else []),
         seconds=round(seconds, 6),
@@ -290,6 +291,14 @@ def _missing_notes(protected: list[ProtectedSet], k: int) -> list[str]:
         f"{counted(int(apart.sum()), 'record')} share with fewer than {k - 1} others of their group which values are "
         "missing: whoever knows that could tell them apart"
     ]
+
+
+def _mark_notes(run: Run) -> list[str]:
+    """Say where missing values were marked in several ways, which a file of the release does not tell apart."""
+    several = marked_in_several_ways(run.source, [column.name for column, _ in run.released]) if run.source else []
+    if not several:
+        return []
+    return [f"missing values are marked in several ways in {', '.join(several)}; the release has one mark for all"]
 
 
 def _search_notes(options: Mapping[str, Any], searched: Searched | None) -> list[str]:

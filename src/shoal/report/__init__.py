@@ -13,12 +13,13 @@ from typing import Any
 
 from shoal.errors import PlanError
 from shoal.measures.measurement import Names
+from shoal.plan.files_read import files_read
 from shoal.plan.plan import Reading
 from shoal.release.release import Release, check_report
 from shoal.report.editions import find_edition
 from shoal.report.facts import facts_of_release, facts_of_tables
 from shoal.report.page import page_of
-from shoal.tables.files import written_whole
+from shoal.tables.files.writing_whole import write_whole
 
 
 def write_report(
@@ -34,6 +35,7 @@ def write_report(
     reading: Reading | Mapping[str, Any] | None = None,
     threads: int | None = None,
     progress: bool | None = None,
+    overwrite: bool = True,
 ) -> Path:
     """Write a report of a release, whoever made it, as one HTML file that needs no network.
 
@@ -50,6 +52,8 @@ def write_report(
         As for :func:`shoal.measure`.
     edition : {"internal", "external"}
         For those who may see the original, or to go with the release: without anything that helps an intruder.
+    overwrite : bool
+        Whether to replace a file that is there already.
 
     Returns
     -------
@@ -72,7 +76,8 @@ def write_report(
     'report.html'
     """
     path, chosen = Path(path), find_edition(edition)
-    check_report(path, *(Path(one) for one in (original, released) if isinstance(one, str | Path)))
+    inputs = files_read({}, tables=(original, released))
+    check_report(path, inputs, overwrite)
     if threads is not None and threads < 1:
         raise PlanError("threads: must be at least 1")
     facts = facts_of_tables(
@@ -88,8 +93,7 @@ def write_report(
         progress=progress,
     )
     text = page_of(facts)
-    with written_whole(path) as part:
-        part(path).write_text(text, encoding="utf-8")
+    write_whole(path, text, like=[table for _, table in inputs], overwrite=overwrite)
     return path
 
 

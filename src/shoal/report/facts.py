@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from shoal.report.before_after import ColumnChange, Shape, column_changes, shape
 from shoal.report.editions import Edition
 from shoal.report.outlines import Outline, outline
 from shoal.tables.files import Source, file_format
+from shoal.tables.files.journal import complete_renames
 from shoal.tables.reading import read
 from shoal.tables.table import Table, open_table
 
@@ -283,7 +285,10 @@ def _read_both(
 def _manifest_of(released: Any) -> tuple[dict[str, Any], list[str]]:
     """Return the manifest beside a file, or nothing and why."""
     path = manifest_path(Path(released)) if isinstance(released, str | Path) else None
-    if path is None or not path.is_file():
+    if path is None:
+        return {}, []
+    complete_renames(path.parent)
+    if not os.path.isfile(path):  # noqa: PTH113 - is_file() raises where a name is too long
         return {}, []
     try:
         content = json.loads(path.read_text(encoding="utf-8"))

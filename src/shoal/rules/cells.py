@@ -29,7 +29,7 @@ def _cells(table: Table, name: str) -> Cells:
     if dtype.is_numeric():
         column = table.column(name)
         if not column.whole:
-            return Cells(column.values, column.observed, decimals_of(table, name))
+            return Cells(column.values, column.observed, table.decimals(name))
         return Cells(whole_numbers(column, column.values), column.observed, 0)
     values, observed = table.cells(name)
     if isinstance(dtype, nw.Date | nw.Datetime):
@@ -39,23 +39,3 @@ def _cells(table: Table, name: str) -> Cells:
         return Cells(ticks.view(f"datetime64[{unit}]"), observed)
     texts = np.array([text_of(v) if o else "" for v, o in zip(values, observed.tolist(), strict=True)], dtype=object)
     return Cells(texts, observed)
-
-
-def decimals_of(table: Table, name: str) -> int | None:
-    """Return with how many decimals the type of a column holds its numbers; None where that is not fixed.
-
-    >>> import polars as pl
-    >>> from shoal.tables.table import open_table
-    >>> decimals_of(open_table(pl.DataFrame({"A": [1.5]})), "A") is None
-    True
-    """
-    dtype = table.frame[name].dtype
-    if dtype.is_integer():
-        return 0
-    if not isinstance(dtype, nw.Decimal):
-        return None
-    native = table.frame[name].to_native()
-    kind = getattr(native, "dtype", getattr(native, "type", None))
-    kind = getattr(kind, "pyarrow_dtype", kind)
-    scale = getattr(kind, "scale", None)
-    return int(scale) if scale is not None else None

@@ -210,7 +210,8 @@ def _run(rules: Sequence[Rule], table: RuleTable, names: Sequence[str], rows: In
     if rows is not None:
         texts = texts[rows]
     once = texts.unique(names, keep="first", maintain_order=True)
-    broken = engine_violations(rules, row_documents(once.select(names), form), _domain(rules, table, form))
+    numbers = once["shoal row"].to_numpy().astype(np.int64)
+    broken = engine_violations(rules, row_documents(once.select(names), form), _domain(rules, table, form), numbers)
     found = {}
     for name, at in broken.items():
         found[name] = _none(table)

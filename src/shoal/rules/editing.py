@@ -20,7 +20,7 @@ from shoal.errors import PlanError
 from shoal.kernels.arrays import Flags, Ints, Masked
 from shoal.plan.plan import EVERY_COLUMN
 from shoal.rules.antecedents import split_by_antecedents
-from shoal.rules.cells import decimals_of, read_cells
+from shoal.rules.cells import read_cells
 from shoal.rules.classify import Classified, Domain, Equation, classify
 from shoal.rules.conflicts import conflicts
 from shoal.rules.evaluate import Cells, evaluate
@@ -156,6 +156,6 @@ def _ruled(column: AnyColumn, scale: Scale | None, cells: Mapping[str, Cells], t
         return RuledColumn(column, cells[column.name], 0.0, None)
     values = column.values[column.observed].astype(np.float64)
     spread = float(values.std()) * column.step if len(values) and scale.spread > 0.0 else 0.0
-    decimals = decimals_of(table, column.name)
+    decimals = table.decimals(column.name)
     grid = Fraction(1, 10**decimals) if decimals is not None else None
     return RuledColumn(column, cells[column.name], spread, grid)

@@ -2,7 +2,8 @@
 
 Each rule becomes a template whose match is the rule's context and which writes the number of the record where the test
 fails, as Schematron's own skeleton does. Records come in small documents, one after another, so that memory
-stays bounded. ``document('...')`` is a variable with the values of the original, each once.
+stays bounded. ``document('...')`` is a variable with the values of the original, each once. The engine is a process of
+its own, see :mod:`shoal.rules.engine_process`, which is ended when it takes too long.
 """
 
 from __future__ import annotations
@@ -10,24 +11,30 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from shoal.errors import DataError, MissingExtra, PlanError, counted
+from shoal.errors import DataError, MissingExtra, PlanError, counted, listed
 from shoal.kernels.arrays import Ints
+from shoal.plan.limits import ENGINE_SECONDS
 from shoal.plan.xml_input import lxml_etree
+from shoal.rules.engine_process import EngineError, EngineTimeout, engine_process
 from shoal.rules.expression import Original
 from shoal.rules.rule import Rule, Schematron
 from shoal.rules.xpath import CURRENT, ORIGINAL
 
-_ALONE = threading.Lock()  # the engine is one machine in the process; sweeps come in several threads
+_ALONE = threading.Lock()  # there is one process of the engine; sweeps come in several threads
+_NAMED = 5  # rules that a message names
 _XSL = "http://www.w3.org/1999/XSL/Transform"
 _ERRORS = "http://www.w3.org/2005/xqt-errors"
 _STATIC = re.compile(r"[A-Z]{4}\d{4}\s+(.*)")
 
 
-def engine_violations(rules: Sequence[Rule], documents: Iterable[tuple[str, int]], original: str) -> dict[str, Ints]:
+def engine_violations(
+    rules: Sequence[Rule], documents: Iterable[tuple[str, int]], original: str, numbers: Ints | None = None
+) -> dict[str, Ints]:
     """Return the rows in which each rule fails, by name.
 
     Parameters
@@ -38,16 +45,17 @@ def engine_violations(rules: Sequence[Rule], documents: Iterable[tuple[str, int]
         Documents of records, one after another, with the number of records in each.
     original : str
         The document that stands for the original data.
+    numbers : int64 (records,), optional
+        Row of the table that each record of the documents is, for messages; where records that are equal come once.
     """
     found: dict[str, list[Ints]] = {rule.name: [] for rule in rules}
-    with _ALONE, _saxon()(license=False) as processor:
-        processor.set_configuration_property("http://saxon.sf.net/feature/allowedProtocols", "none")
-        sheet = _compiled(processor, rules)
-        sheet.set_parameter(ORIGINAL, processor.parse_xml(xml_text=original))
+    with _ALONE:
+        _ask(rules, sheet=_stylesheet(rules), original=original, parameter=ORIGINAL)
         first = 0
         for text, count in documents:
-            told = _run(processor, sheet, text)
-            _check_errors(rules, told, first)
+            told = _marks(_ask(rules, document=text))
+            rows_of = np.arange(first, first + count) if numbers is None else numbers[first : first + count]
+            _check_errors(rules, told, rows_of)
             if first == 0:
                 _check_contexts(rules, told)
             for i, rule in enumerate(rules):
@@ -60,44 +68,39 @@ def engine_violations(rules: Sequence[Rule], documents: Iterable[tuple[str, int]
 def check_engine(rules: Sequence[Rule]) -> None:
     """Refuse rules that the engine does not understand, all at once."""
     mistakes = []
-    if not rules:
-        return
-    with _ALONE, _saxon()(license=False) as processor:
+    with _ALONE:
         for rule in rules:
             try:
-                _compile(processor, [rule])
-            except Exception as error:  # saxonche's own class is not exported
-                reason = _STATIC.search(str(error))
-                told = reason.group(1).strip() if reason else "it is not valid XPath"
-                mistakes.append(f"{rule.place}: rule '{rule.name}' cannot be run by the engine: {told}")
+                _ask([rule], sheet=_stylesheet([rule]))
+            except PlanError as error:
+                mistakes += error.mistakes
     if mistakes:
         raise PlanError(mistakes)
 
 
-def _saxon() -> Any:
+def _ask(rules: Sequence[Rule], **question: str) -> str:
+    """Return what the engine writes; its own words are about a stylesheet, never about a document, which has cells."""
+    if find_spec("saxonche") is None:
+        raise MissingExtra("checking rules in Schematron", "rules")
+    told = f"rule{'s' if len(rules) > 1 else ''} {listed([rule.name for rule in rules], _NAMED)}"
     try:
-        from saxonche import PySaxonProcessor
-    except ImportError:
-        raise MissingExtra("checking rules in Schematron", "rules") from None
-    return PySaxonProcessor
-
-
-def _compiled(processor: Any, rules: Sequence[Rule]) -> Any:
-    try:
-        return _compile(processor, rules)
-    except Exception as error:  # saxonche's own class is not exported
+        return engine_process().ask(ENGINE_SECONDS, **question)
+    except EngineTimeout:
+        raise PlanError(
+            f"the engine took more than {ENGINE_SECONDS:g} seconds for {told}, and was stopped; a regular expression "
+            "or a loop in there may have no end"
+        ) from None
+    except EngineError as error:
+        if "document" in question:
+            raise DataError(f"the engine cannot run {told} on the records") from None
         reason = _STATIC.search(str(error))
-        told = reason.group(1).strip() if reason else "it is not valid XPath"
-        raise PlanError(f"the engine cannot run the rules: {told}") from None
+        why = reason.group(1).strip() if reason else "it is not valid XPath"
+        place = f"{rules[0].place}: " if len(rules) == 1 else ""
+        raise PlanError(f"{place}{told} cannot be run by the engine: {why}") from None
 
 
-def _compile(processor: Any, rules: Sequence[Rule]) -> Any:
-    return processor.new_xslt30_processor().compile_stylesheet(stylesheet_text=_stylesheet(rules))
-
-
-def _run(processor: Any, sheet: Any, text: str) -> dict[str, list[int]]:
-    """Run all rules over a document; returns the rows by rule, and by ``f`` and rule those in which it was tried."""
-    out = sheet.transform_to_string(xdm_node=processor.parse_xml(xml_text=text)) or ""
+def _marks(out: str) -> dict[str, list[int]]:
+    """Return the rows by rule, and by ``f`` and rule those in which it was tried."""
     told: dict[str, list[int]] = {}
     for line in out.split():
         mark, _, row = line.partition(":")
@@ -105,16 +108,16 @@ def _run(processor: Any, sheet: Any, text: str) -> dict[str, list[int]]:
     return told
 
 
-def _check_errors(rules: Sequence[Rule], told: dict[str, list[int]], first: int) -> None:
+def _check_errors(rules: Sequence[Rule], told: dict[str, list[int]], numbers: Ints) -> None:
     """Refuse rules that the engine cannot evaluate in some records."""
     reasons = []
     for mark, rows in told.items():
         if mark[0] == "e":
             number, _, code = mark[1:].partition("-")
             reasons.append(
-                f"rule '{rules[int(number)].name}' cannot be evaluated in {counted(len(rows), 'record')}, the first is "
-                f"record {first + rows[0]} (error {code} of the engine): a value is not what the rule takes it for; "
-                "test that first, as in V1 castable as xs:double"
+                f"rule '{rules[int(number)].name}' cannot be evaluated in at least {counted(len(rows), 'record')}, the "
+                f"first is record {numbers[rows[0] - 1] + 1} (error {code} of the engine): a value is not what the "
+                "rule takes it for; test that first, as in V1 castable as xs:double"
             )
     if reasons:
         raise DataError(reasons)

@@ -172,6 +172,20 @@ def walk(node: Expression) -> Iterator[Expression]:
         stack += reversed(children(node))
 
 
+def deeper_than(most: int, node: Expression) -> bool:
+    """Whether a tree has more levels than that; walked level by level, since recursion is what is to be spared.
+
+    >>> deeper_than(2, Negative(Negative(Variable("A"))))
+    True
+    """
+    level: list[Expression] = [node]
+    for _ in range(most):
+        level = [below for one in level for below in children(one)]
+        if not level:
+            return False
+    return True
+
+
 def variables_of(node: Expression) -> tuple[str, ...]:
     """Return the names of the variables in an expression, each once, in the order in which they come.
 

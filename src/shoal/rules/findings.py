@@ -16,7 +16,7 @@ from shoal.rules.checking import RuleTable, check_fit, check_rules_on
 from shoal.rules.rule import Rule
 from shoal.rules.sources import as_rules, needs_original
 from shoal.rules.writing import as_text
-from shoal.tables.files import check_target, written_whole
+from shoal.tables.files.writing_whole import check_target, write_whole
 from shoal.tables.reading import read
 
 
@@ -133,7 +133,12 @@ def rules_of(given: str | Path | Sequence[str] | Mapping[str, str]) -> list[Rule
 
 
 def write_rules(
-    rules: Sequence[Rule], path: str | Path, *, record: str = "Record", original: str = "microdata.xml"
+    rules: Sequence[Rule],
+    path: str | Path,
+    *,
+    record: str = "Record",
+    original: str = "microdata.xml",
+    overwrite: bool = True,
 ) -> None:
     """Write rules to a file: Schematron to ``.sch`` or ``.xml``, expressions to ``.rules`` or ``.txt``.
 
@@ -145,17 +150,18 @@ def write_rules(
         Where to.
     record, original : str
         For Schematron: the name of the element that is a record, and of the original data.
+    overwrite : bool
+        Whether to replace a file that is there already.
     """
     path = Path(path)
     kind = path.suffix.lower()
     if kind not in SCHEMATRON + EXPRESSIONS:
         raise FileError(f"'{path}': rules are written to a file that ends in {', '.join(SCHEMATRON + EXPRESSIONS)}")
-    check_target(path)
+    check_target(path, overwrite=overwrite)
     if kind in SCHEMATRON:
         from shoal.rules.schematron_writing import as_schematron
 
         content = as_schematron(rules, record, original)
     else:
         content = as_text(rules).encode()
-    with written_whole(path) as part:
-        part(path).write_bytes(content)
+    write_whole(path, content, overwrite=overwrite)

@@ -30,6 +30,7 @@ from itertools import count
 from typing import NoReturn
 
 from shoal.errors import PlanError, did_you_mean
+from shoal.plan.limits import DEEPEST_RULE
 from shoal.rules.expression import (
     FUNCTIONS,
     VALUES,
@@ -51,17 +52,18 @@ from shoal.rules.expression import (
     Text,
     Value,
     Variable,
+    deeper_than,
 )
 from shoal.rules.rule import Rule, name_mistakes
 from shoal.rules.simplify import simplified
-from shoal.rules.tokens import Pointed, Token, as_number, pointing, tokens_of, without_comment
+from shoal.rules.tokens import Pointed, Token, as_number, cut_rules, number_of, pointing, tokens_of
 
 _COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
-_DEEPEST = 100  # nesting: deeper than anyone writes, and far from Python's own limit
+_DEEPEST_TREE = 250  # levels of the tree of a rule, in which a sum of n terms has n: far from Python's own limit
 _LONGEST = 200  # terms of a sum or product, which are nested too
 
 
-def parse_rule(text: str, place: str = "", line: int = 1) -> Rule:
+def parse_rule(text: str, place: str = "", line: int = 1, shown: bool = True) -> Rule:
     """Parse one rule, with or without a name before it.
 
     Parameters
@@ -72,6 +74,9 @@ def parse_rule(text: str, place: str = "", line: int = 1) -> Rule:
         Where it is, for messages.
     line : int
         Number of its first line there.
+    shown : bool
+        Whether messages show its text. Not that of a file: a plan may name any file, and who reads the message need
+        not be allowed to read it.
 
     Examples
     --------
@@ -79,13 +84,14 @@ def parse_rule(text: str, place: str = "", line: int = 1) -> Rule:
     Comparison(operator='>=', left=Variable(name='AGE'), right=Number(value=18))
     """
     try:
-        parser = _Parser(text)
+        parser = _Parser(text, shown)
         name = parser.name()
         condition = parser.condition_to_the_end()
     except Pointed as error:
-        raise PlanError(pointing(text, error, place, line)) from None
+        raise PlanError(pointing(text, error, place, line, shown)) from None
     body = " ".join(text[parser.body :].split())
-    return Rule(name or body, condition, body, f"{place}, line {line}" if place else f"line {line}")
+    where = f"{place}, line {line}" if place else f"line {line}"
+    return Rule(name or body, condition, body, where, in_file=not shown)
 
 
 def parse_condition(text: str) -> Condition:
@@ -101,27 +107,16 @@ def parse_condition(text: str) -> Condition:
         raise PlanError(pointing(text, error, "", 1)) from None
 
 
-def parse_rules(text: str, place: str = "") -> list[Rule]:
+def parse_rules(text: str, place: str = "", shown: bool = True) -> list[Rule]:
     r"""Parse a text of rules: one a line, ``#`` begins a comment, an indented line continues the one before it.
 
     >>> [rule.name for rule in parse_rules("# bounds\nage: 0 <= AGE <= 120\nA <= B")]
     ['age', 'A <= B']
     """
-    starts: list[tuple[int, str]] = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        bare = without_comment(line).rstrip()
-        if not bare.strip():
-            continue
-        if bare[0].isspace() and starts:
-            first, before = starts[-1]
-            gap = number - first - before.count("\n")
-            starts[-1] = (first, before + "\n" * gap + bare)
-        else:
-            starts.append((number, bare))
     rules, mistakes = [], []
-    for number, rule in starts:
+    for number, rule in cut_rules(text):
         try:
-            rules.append(parse_rule(rule, place, number))
+            rules.append(parse_rule(rule, place, number, shown))
         except PlanError as error:
             mistakes += error.mistakes
     mistakes += name_mistakes(rules)
@@ -133,8 +128,9 @@ def parse_rules(text: str, place: str = "") -> list[Rule]:
 class _Parser:
     """Reads one rule by recursive descent."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, shown: bool = True) -> None:
         self.text = text
+        self.shown = shown
         self.tokens = tokens_of(text)
         self.at = 0
         self.depth = 0
@@ -183,6 +179,8 @@ class _Parser:
         found = self.as_condition(self.condition(), start)
         if self.token.kind != "end":
             self.fail(self._left_over())
+        if deeper_than(_DEEPEST_TREE, found):
+            self.fail("the rule is nested too deep; cut it into several", start)
         return simplified(found)
 
     def _left_over(self) -> str:
@@ -202,7 +200,7 @@ class _Parser:
 
     def condition(self) -> Expression:
         self.depth += 1
-        if self.depth > _DEEPEST:
+        if self.depth > DEEPEST_RULE:
             self.fail("this is nested too deep")
         try:
             if self.take("if"):
@@ -231,6 +229,8 @@ class _Parser:
         negations = 0
         while self.take("not"):
             negations += 1
+            if negations > DEEPEST_RULE:
+                self.fail("this is nested too deep")
         start = self.token
         found = self.test()
         for _ in range(negations):
@@ -275,7 +275,7 @@ class _Parser:
                 self.fail("expected a number after 'within'")
             self.at += 1
             difference = Arithmetic("-", parts[0].left, parts[0].right)
-            return Comparison("<=", Call("abs", (difference,)), Number(_number(token)))
+            return Comparison("<=", Call("abs", (difference,)), Number(number_of(token.text, token.start)))
         return parts[0] if len(parts) == 1 else And(tuple(parts))
 
     def kind_test(self, value: Value, start: Token) -> Condition:
@@ -320,7 +320,7 @@ class _Parser:
         if first is last and first.kind == "text":
             return Text(first.text)
         words = self.text[first.start : last.end]
-        number = as_number(words)
+        number = as_number(words, first.start)
         if number is not None:
             return Number(number)
         return Text(" ".join(words.split()))
@@ -350,7 +350,7 @@ class _Parser:
 
     def factor(self) -> Expression:
         self.depth += 1
-        if self.depth > _DEEPEST:
+        if self.depth > DEEPEST_RULE:
             self.fail("this is nested too deep")
         try:
             if self.take("-"):
@@ -371,7 +371,7 @@ class _Parser:
             self.fail("expected a value" + (", and this is a word of the notation" if token.kind == "keyword" else ""))
         self.at += 1
         if token.kind == "number":
-            return Number(_number(token))
+            return Number(number_of(token.text, token.start))
         if token.kind == "text":
             return Text(token.text)
         if token.kind == "name" and self.take("("):
@@ -380,8 +380,8 @@ class _Parser:
 
     def call(self, token: Token) -> Call:
         if token.text not in FUNCTIONS:
-            hint = did_you_mean(token.text, FUNCTIONS)
-            self.fail(f"there is no function '{token.text}'{hint} (there are {', '.join(FUNCTIONS)})", token)
+            named = f"function '{token.text}'{did_you_mean(token.text, FUNCTIONS)}" if self.shown else "such function"
+            self.fail(f"there is no {named} (there are {', '.join(FUNCTIONS)})", token)
         arguments: list[Value] = []
         while True:
             start = self.token
@@ -393,7 +393,3 @@ class _Parser:
         if most is not None and len(arguments) > most:
             self.fail(f"'{token.text}' takes one value, not {len(arguments)}", token)
         return Call(token.text, tuple(arguments))
-
-
-def _number(token: Token) -> int | float:
-    return int(token.text) if token.text.isdigit() else float(token.text)

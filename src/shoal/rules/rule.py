@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
@@ -65,6 +66,8 @@ class Rule:
         The rule as the Schematron file has it.
     only_engine : tuple of str
         The columns that a rule without a translation names.
+    in_file : bool
+        Whether it came from a file, whose content messages do not show until it is known to be rules of the table.
     """
 
     name: str
@@ -74,6 +77,7 @@ class Rule:
     notation: Literal["expression", "schematron"] = "expression"
     schematron: Schematron | None = None
     only_engine: tuple[str, ...] = ()
+    in_file: bool = False
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -83,9 +87,15 @@ class Rule:
 
 def name_mistakes(rules: list[Rule]) -> list[str]:
     """Say which names are given to more than one rule."""
-    names = [rule.name for rule in rules]
+    counts = Counter(rule.name for rule in rules)
+    twice = {rule.name: rule for rule in reversed(rules) if counts[rule.name] > 1}
     return [
-        f"rule '{name}' is there {names.count(name)} times; give each a name of its own"
-        for name in dict.fromkeys(names)
-        if names.count(name) > 1
+        f"{_called(rule)} is there {counts[name]} times; give each a name of its own"
+        for name, rule in reversed(twice.items())
     ]
+
+
+def _called(rule: Rule) -> str:
+    """Name a rule in a message; one in a file by its place, since the file may be none of rules."""
+    hidden = rule.in_file and rule.notation == "expression"
+    return f"the rule in {rule.place}" if hidden else f"rule '{rule.name}'"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import PlanError, printable
+from shoal.plan.limits import LARGEST_RULES
 from shoal.plan.xml_input import parse_xml
 from shoal.rules.expression import And, Condition, Implies, Not
 from shoal.rules.rule import Rule, Schematron, name_mistakes
@@ -22,6 +23,7 @@ from shoal.rules.xpath import documents_of, for_engine, mistakes_of, names_of, p
 
 NAMESPACES = ("http://purl.oclc.org/dsdl/schematron", "http://www.ascc.net/xml/schematron", "")
 _PREFIX = re.compile(r"[^\W\d][\w.-]*")
+_INCLUDING = "http://www.w3.org/2001/XInclude"
 _SCHEMA = "http://www.w3.org/2001/XMLSchema"
 _REFUSED = {
     "include": "other files are not read; put the rules into one file",
@@ -29,6 +31,7 @@ _REFUSED = {
     "function": "XSLT functions are not supported",
     "key": "XSLT keys are not supported",
 }
+_MOST_LETS = 200  # variables in one place
 _SILENT = ("title", "p", "ns", "phase", "diagnostics", "properties", "active", "let", "param")
 
 
@@ -61,7 +64,7 @@ class _Context:
 
 def read_schematron(path: Path) -> list[Rule]:
     """Read the rules of a Schematron file; all mistakes are told at once."""
-    root = parse_xml(path, "reading rules in Schematron")
+    root = parse_xml(path, "reading rules in Schematron", LARGEST_RULES)
     name, namespace = _named(root)
     if namespace not in NAMESPACES or name not in ("schema", "pattern"):
         raise PlanError(
@@ -102,7 +105,7 @@ def _check_elements(root: Any, state: _Reading) -> None:
     """Refuse what the file has and we do not read."""
     for element in root.iter("*"):
         name, namespace = _named(element)
-        if namespace == state.namespace and name in _REFUSED:
+        if (namespace in (state.namespace, _INCLUDING)) and name in _REFUSED:
             state.refuse(element, f"<{name}>: {_REFUSED[name]}")
         elif namespace != state.namespace and "XSL" in namespace:
             state.refuse(element, f"<{name}> is XSLT, which is not run")
@@ -120,6 +123,9 @@ def _lets(element: Any, outer: Mapping[str, tuple[str, Any]], state: _Reading) -
         if not name or not value:
             state.refuse(let, "<let> needs a name and a value")
             continue
+        if len(lets) >= _MOST_LETS:
+            state.refuse(let, f"there are more than {_MOST_LETS} variables; write fewer")
+            break
         token = _parsed(value, let, lets, state)
         if token is not None:
             lets[name] = (value, token)
@@ -256,6 +262,7 @@ def _read_test(
             namespaces=tuple(sorted(state.prefixes.items())),
             documents=tuple(dict.fromkeys(documents)),
         ),
+        in_file=True,
         only_engine=() if condition is not None else tuple(dict.fromkeys(names)),
     )
 
@@ -308,8 +315,17 @@ def _is_let(token: Any, lets: Mapping[str, Any]) -> bool:
 
 def _used_lets(token: Any, lets: Mapping[str, Any]) -> list[str]:
     """Return the variables that an expression needs, those that they need before them."""
-    used: list[str] = []
-    for part in token.iter():
-        if _is_let(part, lets):
-            used += [*_used_lets(lets[str(part.value)], lets), str(part.value)]
-    return list(dict.fromkeys(used))
+    used: dict[str, None] = {}
+    waiting = [(name, False) for name in _lets_in(token, lets)][::-1]
+    while waiting:
+        name, ready = waiting.pop()
+        if ready:
+            used[name] = None
+        elif name not in used:
+            inner = [(below, False) for below in _lets_in(lets[name], lets) if below not in used]
+            waiting += [(name, True), *inner[::-1]]
+    return list(used)
+
+
+def _lets_in(token: Any, lets: Mapping[str, Any]) -> list[str]:
+    return list(dict.fromkeys(str(part.value) for part in token.iter() if _is_let(part, lets)))

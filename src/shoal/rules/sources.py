@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from shoal.errors import FileError, PlanError, did_you_mean
+from shoal.errors import FileError, PlanError, counted, did_you_mean
+from shoal.plan.limits import LARGEST_RULES, read_small
 from shoal.plan.rules import EXPRESSIONS, PLANS, SCHEMATRON, rules_or_file
 from shoal.rules.expression import Original, walk
 from shoal.rules.grammar import parse_rule, parse_rules
@@ -27,8 +28,6 @@ def read_rules(path: str | Path) -> list[Rule]:
             f"'{path}': rules are in a file with the ending {', '.join(SCHEMATRON)} (Schematron), "
             f"{', '.join(EXPRESSIONS)} (expressions) or {', '.join(PLANS)} (a plan)"
         )
-    if not path.is_file():
-        raise FileError(f"'{path}' is {'a folder' if path.is_dir() else 'not there'}; name a file of rules")
     if kind in SCHEMATRON:
         from shoal.rules.schematron import read_schematron
 
@@ -45,12 +44,10 @@ def read_rules(path: str | Path) -> list[Rule]:
             raise PlanError(f"'{path}' has no rules")
         return rules
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_small(path, "the rules", LARGEST_RULES).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise FileError(f"'{path}' is not text in UTF-8") from None
-    except OSError as error:
-        raise FileError(f"cannot read '{path}': {error.strerror}") from None
-    rules = parse_rules(text, path.name)
+    rules = parse_rules(text, path.name, shown=False)
     if not rules:
         raise PlanError(f"'{path}' has no rule")
     return rules
@@ -84,16 +81,17 @@ def missing_columns(rules: Iterable[Rule], names: Sequence[str], removed: Sequen
     """Say which rules need a column that is not in the table, or that is not in the release."""
     mistakes = []
     for rule in rules:
+        told = f"rule '{rule.name}' ({rule.place})"
+        unknown = [name for name in rule.variables if name not in names]
+        if rule.in_file and any(not did_you_mean(name, names) for name in unknown):
+            # names that resemble none of the table are perhaps no names of columns, and the file no file of rules
+            mistakes.append(f"{rule.place}: {counted(len(unknown), 'column')} of the rule are not in the table")
+            continue
         for name in rule.variables:
-            if name not in names:
-                mistakes.append(
-                    f"rule '{rule.name}' ({rule.place}): column '{name}' is not in the table{did_you_mean(name, names)}"
-                )
+            if name in unknown:
+                mistakes.append(f"{told}: column '{name}' is not in the table{did_you_mean(name, names)}")
             elif name in removed:
-                mistakes.append(
-                    f"rule '{rule.name}' ({rule.place}): column '{name}' is an identifier and not in the release; "
-                    "leave the rule out"
-                )
+                mistakes.append(f"{told}: column '{name}' is an identifier and not in the release; leave the rule out")
     return mistakes
 
 

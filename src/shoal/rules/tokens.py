@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
+from shoal.plan.limits import LONGEST_NUMBER
+
+_SHOWN = 1000  # characters of a rule before and after the place that a message points at
 KEYWORDS = frozenset(
     ("if", "then", "and", "or", "not", "in", "is", "from", "original", "integer", "missing", "within", "mod")
 )
@@ -72,7 +76,7 @@ def _unreadable(sign: str) -> str:
     return "this character has no meaning here; put names with unusual characters in backquotes"
 
 
-def as_number(text: str) -> int | float | None:
+def as_number(text: str, place: int = 0) -> int | float | None:
     """Return a plain number, None for anything else: a leading zero, as in ``007``, makes a text.
 
     >>> as_number("1.5"), as_number("-3"), as_number("007")
@@ -80,8 +84,20 @@ def as_number(text: str) -> int | float | None:
     """
     if not _PLAIN_NUMBER.fullmatch(text):
         return None
-    text = text.replace(" ", "")
-    return int(text) if text.lstrip("+-").isdigit() else float(text)
+    return number_of(text.replace(" ", ""), place)
+
+
+def number_of(text: str, place: int = 0) -> int | float:
+    """Return the number that a text of digits at some place is; one that is larger than any float is refused.
+
+    >>> number_of("12"), number_of("1.5")
+    (12, 1.5)
+    """
+    number = float(text) if len(text) <= LONGEST_NUMBER else math.inf
+    if not math.isfinite(number):
+        raise Pointed("this number is larger than a computer counts with; write a smaller one", place)
+    whole = text.lstrip("+-").isdigit() and -(2**63) <= (exact := int(text)) < 2**64
+    return exact if whole else number
 
 
 def without_comment(line: str) -> str:
@@ -101,11 +117,34 @@ def without_comment(line: str) -> str:
     return line
 
 
-def pointing(text: str, error: Pointed, place: str, line: int) -> str:
-    """Return a message that shows the line of a rule and points at the place in it."""
+def cut_rules(text: str) -> list[tuple[int, str]]:
+    r"""Cut a text into rules, each with the number of its first line; comments are left out, lines keep their places.
+
+    >>> cut_rules("A = 1 # one" + chr(10) + "  + 2")
+    [(1, 'A = 1\n  + 2')]
+    """
+    starts: list[tuple[int, list[str]]] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        bare = without_comment(line).rstrip()
+        if not bare.strip():
+            continue
+        if bare[0].isspace() and starts:
+            first, lines = starts[-1]
+            lines += [""] * (number - first - len(lines)) + [bare]
+        else:
+            starts.append((number, [bare]))
+    return [(number, "\n".join(lines)) for number, lines in starts]
+
+
+def pointing(text: str, error: Pointed, place: str, line: int, shown: bool = True) -> str:
+    """Return a message that tells the place in a rule, and where its text may be ``shown``, points at it."""
     before = text[: error.place]
     start = before.rfind("\n") + 1
-    shown = text[start:].split("\n", 1)[0].replace("\t", " ")
     column = error.place - start
     where = f"{place or 'rule'}, line {line + before.count(chr(10))}, column {column + 1}"
-    return f"{where}: {error.message}\n    {shown}\n    {' ' * column}^"
+    if not shown:
+        return f"{where}: {error.message}"
+    # a rule of one line without end is a message without end
+    first = max(column - _SHOWN, 0)
+    part = text[start + first :].split("\n", 1)[0][: 2 * _SHOWN].replace("\t", " ")
+    return f"{where}: {error.message}\n    {part}\n    {' ' * (column - first)}^"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 from typing import Any, cast
 
 from shoal.rules.expression import (
@@ -33,6 +33,7 @@ from shoal.rules.expression import (
     Text,
     Value,
     Variable,
+    walk,
 )
 from shoal.rules.simplify import simplified
 from shoal.rules.xpath import from_document
@@ -43,6 +44,8 @@ _SINGLE = {"eq": "=", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _TO_NUMBER = ("number", "double", "decimal", "integer", "float")
 _TO_TEXT = ("string", "normalize-space", "data")
 _LONGEST_RANGE = 1000
+_LARGEST = 2**63  # whole numbers from here on are the engine's
+_MOST_PARTS = 20_000  # of a condition
 
 
 class NoTranslationError(Exception):
@@ -78,6 +81,8 @@ def translate(token: Any, scope: Scope) -> Condition:
     found = _Translator(scope).condition(token)
     if isinstance(found, bool):
         raise NoTranslationError("always the same")
+    if sum(1 for _ in islice(walk(found), _MOST_PARTS)) == _MOST_PARTS:
+        raise NoTranslationError("too large")
     return simplified(found)
 
 
@@ -85,10 +90,18 @@ class _Translator:
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
         self.bound: dict[str, _Typed] = {}
+        self.parts = 0
+
+    def count_part(self) -> None:
+        """Give up on what grows without end: variables that stand for others twice, quantifiers in quantifiers."""
+        self.parts += 1
+        if self.parts > _MOST_PARTS:
+            raise NoTranslationError("too large")
 
     # -- conditions -----------------------------------------------------------------------------------------------
 
     def condition(self, token: Any) -> Condition | bool:
+        self.count_part()
         symbol = token.symbol
         if symbol == "(" and len(token) == 1:
             return self.condition(token[0])
@@ -178,6 +191,8 @@ class _Translator:
                 if {v.kind for v in many} == {"text"} and one[0].kind == "number":
                     raise NoTranslationError
                 return Member(one[0].value, tuple(dict.fromkeys(constants)))
+        if len(sides[0]) * len(sides[1]) > _MOST_PARTS:
+            raise NoTranslationError
         return _join("or", [self.compared(operator, a, b) for a, b in product(*sides)])
 
     def compared(self, operator: str, left: _Typed, right: _Typed, cast_untyped: bool = True) -> Condition:
@@ -192,6 +207,7 @@ class _Translator:
     # -- values ---------------------------------------------------------------------------------------------------
 
     def sequence(self, token: Any) -> list[_Typed]:
+        self.count_part()
         if token.symbol == "(":
             return self.sequence(token[0]) if len(token) else []
         if token.symbol == ",":
@@ -206,10 +222,13 @@ class _Translator:
         return [self.value(token)]
 
     def value(self, token: Any) -> _Typed:
+        self.count_part()
         symbol = token.symbol
         if symbol == "(" and len(token) == 1:
             return self.value(token[0])
         if symbol in ("(integer)", "(decimal)", "(float)"):
+            if not abs(token.value) < _LARGEST:
+                raise NoTranslationError
             whole = symbol == "(integer)" or token.value == int(token.value)
             return _Typed(Number(int(token.value) if whole else float(token.value)), "number")
         if symbol == "(string)":

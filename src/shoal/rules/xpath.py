@@ -23,6 +23,7 @@ _AWAY = (
     *("parent", "ancestor", "ancestor-or-self", "following", "following-sibling"),
     *("preceding", "preceding-sibling", "namespace"),
 )
+_DEEPEST = 300  # levels of an expression, in which a sum of n terms has n: far from Python's own limit
 _BINDERS = {"for", "some", "every"}
 
 
@@ -30,11 +31,21 @@ _BINDERS = {"for", "some", "every"}
 def _parser_class() -> Any:
     try:
         from elementpath import XPath2Parser
+        from elementpath.tdop import Parser as TokenParser
     except ImportError:
         raise MissingExtra("rules in Schematron", "rules") from None
 
     class SchematronParser(XPath2Parser):
         """XPath 2 with the two functions of XSLT that Schematron files use."""
+
+        def parse(self, source: str) -> Any:
+            """Parse, and evaluate nothing: what a rule would compute is the engine's, where it can be stopped."""
+            if self.tokenizer is None:
+                self.tokenizer = self.create_tokenizer(self.symbol_table)
+            token = TokenParser.parse(self, source)
+            if token.label in ("sequence type", "function test"):
+                raise token.error("XPST0003", "not allowed in XPath expression")
+            return token
 
     def nothing(self: Any, context: Any = None) -> list[Any]:
         """Stand in for a value when the parser tries an expression out."""
@@ -52,7 +63,7 @@ def parse_xpath(text: str, namespaces: Mapping[str, str], place: str) -> Any:
     from elementpath.exceptions import ElementPathError
 
     try:
-        return parser.parse(text)
+        token = parser.parse(text)
     except ElementPathError as error:
         told = str(error).rpartition("] ")[2] or str(error)
         if "<class" in told:
@@ -63,6 +74,14 @@ def parse_xpath(text: str, namespaces: Mapping[str, str], place: str) -> Any:
         raise PlanError(f"{place}: cannot understand the XPath '{shown}'{where}: {told}") from None
     except RecursionError:
         raise PlanError(f"{place}: the XPath is nested too deep") from None
+    except (ValueError, OverflowError):
+        raise PlanError(f"{place}: the XPath has a number that is longer than a computer counts with") from None
+    level = [token]
+    for _ in range(_DEEPEST):
+        level = [below for one in level for below in one]
+        if not level:
+            return token
+    raise PlanError(f"{place}: the XPath is nested too deep; use sum((A, B, ...)), or several rules")
 
 
 def mistakes_of(token: Any, known: frozenset[str], place: str, rooted: bool = False) -> list[str]:

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import DataError, PlanError
+from shoal.plan.files_read import files_read
+from shoal.plan.limits import MOST_REPEATS
 from shoal.plan.plan import Plan, merge_settings
 from shoal.plan.version import shoal_version
 from shoal.sweeps.combinations import DEFAULT_KS, Ks, Methods, draw_samples, plans_to_run
@@ -98,10 +100,10 @@ def sweep(
     """
     known = [known] if isinstance(known, str) else None if known is None else list(known)
     folder = None if output is None else Path(output)
-    if folder is not None:
-        check_folder(folder, Path(data) if isinstance(data, str | Path) else None)
     axes = Axes(risk, loss, max_risk, max_loss)
     merged = merge_settings(plan, {"quasi_identifiers": quasi_identifiers, **settings})
+    if folder is not None:
+        check_folder(folder, files_read(merged, original=data, plan=plan))
     source, table = read(data, merged)
     mistakes = axes.mistakes() + _mistakes(settings, threads, sample, repeats, len(table))
     drawn = repeats or _REPEATS
@@ -175,6 +177,8 @@ def _mistakes(
         found.append("repeats: has no effect without sample")
     if repeats is not None and repeats < 2:
         found.append("repeats: must be at least 2, since the error is told from their differences")
+    if repeats is not None and repeats > MOST_REPEATS:
+        found.append(f"repeats: must be at most {MOST_REPEATS}")
     if sample is not None and sample < 2:
         found.append("sample: must be at least 2")
     if sample is not None and sample >= records:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from shoal.errors import DataError, PlanError, did_you_mean
 from shoal.kernels.arrays import Ints
 from shoal.partition.methods import find_method
+from shoal.plan.limits import MOST_KS
 from shoal.plan.plan import Plan
 from shoal.plan.roles import Kind
 from shoal.release.declaring import CATEGORY_METHOD, DEFAULT_METHOD, Declared, declare
@@ -22,6 +24,8 @@ from shoal.tables.table import Table, open_table
 DEFAULT_METHODS = ("optimal", "mdav", "mdav-single", "v-mdav", "iv-mdav", "ldf")
 CATEGORY_METHODS = ("semantic-optimal", "sa-mdav", "s-mdav", "sa-mondrian", "mondrian-ordered")
 DEFAULT_KS = range(2, 21)
+_LONGEST_K = 20  # characters
+_TOO_MANY = f"k: these are more than {MOST_KS}, which is the most that a sweep takes; give a step, as in 2:20000:100"
 
 Ks = int | str | Iterable[int]
 Methods = str | Sequence[str | tuple[str, Mapping[str, Any]]]
@@ -91,10 +95,11 @@ def parse_ks(given: Ks) -> list[int]:
     ([2, 3, 4, 5, 6], [2, 3, 6, 10], [3, 4], [5])
     """
     mistakes: list[str] = []
+    found: list[int]
     if isinstance(given, str):
         found = [k for part in given.split(",") for k in _attempt(mistakes, _range, part.strip()) or ()]
     else:
-        values = list(given) if isinstance(given, Iterable) else [given]
+        values = list(islice(given, MOST_KS + 1)) if isinstance(given, Iterable) else [given]
         if any(isinstance(value, bool) or not hasattr(value, "__index__") for value in values):
             raise PlanError("k: must be whole numbers, or a text such as 5, 2:20, 2:20:2 or 3,5,10")
         found = [operator.index(value) for value in values]
@@ -102,6 +107,8 @@ def parse_ks(given: Ks) -> list[int]:
         mistakes.append("k: name at least one")
     if found and min(found) < 2:
         mistakes.append("k: must be at least 2")
+    if len(found) > MOST_KS:
+        mistakes.append(_TOO_MANY)
     if mistakes:
         raise PlanError(mistakes)
     return sorted(set(found))
@@ -110,12 +117,14 @@ def parse_ks(given: Ks) -> list[int]:
 def _range(text: str) -> list[int]:
     """Return the numbers of ``5``, ``2:20`` or ``2:20:2``; both ends belong to it."""
     parts = text.split(":")
-    if len(parts) > 3 or not all(part.strip().isdecimal() for part in parts):
+    if len(parts) > 3 or not all(part.strip().isdecimal() and len(part) < _LONGEST_K for part in parts):
         raise PlanError(f"k: '{text}' is none of 5, 2:20, 2:20:2 or 3,5,10")
     first, *rest = map(int, parts)
     last, step = rest[0] if rest else first, rest[1] if len(rest) == 2 else 1
     if last < first or step < 1:
         raise PlanError(f"k: '{text}' has no numbers in it; write the smaller k first, and a step of at least 1")
+    if (last - first) // step >= MOST_KS:
+        raise PlanError(_TOO_MANY)
     return list(range(first, last + 1, step))
 
 

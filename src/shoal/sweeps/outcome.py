@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 
 from shoal.errors import FileError
+from shoal.plan.files_read import Inputs
 from shoal.plan.version import shoal_version
 from shoal.sweeps.recommendation import Axes, Judgement, judge
 from shoal.sweeps.results import PERCENTAGES, Result
 from shoal.sweeps.risk_utility_map import PICTURES, can_draw, draw
-from shoal.tables.files import write_file, written_whole
+from shoal.tables.files import write_file
+from shoal.tables.files.writing_whole import encoded, same_file, written_whole
 
 if TYPE_CHECKING:
     import polars as pl
@@ -150,7 +152,7 @@ class Sweep:
         ``report`` and is left out where that is not installed, the plan where nothing is recommended.
         """
         folder = Path(folder)
-        check_folder(folder, None)
+        check_folder(folder)
         folder.mkdir(exist_ok=True)
         best = self.recommended
         pictures = PICTURES if can_draw() else {}
@@ -160,9 +162,9 @@ class Sweep:
             for name in _TABLES:
                 write_file(self.table, part(folder / name), None, ())
             text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
-            part(folder / _WORDS).write_text(text + "\n", encoding="utf-8")
+            part(folder / _WORDS).write_bytes(encoded(text + "\n"))
             if best:
-                part(folder / _PLAN).write_text(best.plan.to_yaml(), encoding="utf-8")
+                part(folder / _PLAN).write_bytes(encoded(best.plan.to_yaml()))
             for name, how in pictures.items():
                 self.chart().save(str(part(folder / name)), **how)
         for name in {_PLAN, *PICTURES} - set(names):
@@ -170,7 +172,7 @@ class Sweep:
         return paths
 
 
-def check_folder(folder: Path, original: Path | None) -> None:
+def check_folder(folder: Path, inputs: Inputs = ()) -> None:
     """Refuse a folder that a sweep cannot be written to, before any work is done."""
     if folder.exists() and not folder.is_dir():
         raise FileError(f"'{folder}' is a file; name a folder")
@@ -183,5 +185,6 @@ def check_folder(folder: Path, original: Path | None) -> None:
         target = folder / name
         if target.is_dir():
             raise FileError(f"'{target}' is a folder, and the sweep writes a file of that name; choose another folder")
-        if original and target.exists() and original.exists() and target.samefile(original):
-            raise FileError(f"'{target}' is the original, which the sweep would replace; choose another folder")
+        for what, read in inputs:
+            if same_file(target, read):
+                raise FileError(f"'{target}' is {what}, which the sweep would replace; choose another folder")

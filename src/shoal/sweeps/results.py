@@ -21,7 +21,7 @@ import numpy as np
 from shoal.measures.figures import Figures
 from shoal.plan.plan import Plan
 from shoal.release.summary import Summary
-from shoal.tables.files import written_whole
+from shoal.tables.files.writing_whole import write_whole
 from shoal.tables.table import Table
 
 LOSSES = ("information_loss", "record_loss", "pil", "il1s")
@@ -154,8 +154,7 @@ class ResultFolder:
         text = json.dumps({"key": key, "figures": figures}, indent=2, ensure_ascii=False)
         with self._lock:
             self._folder.mkdir(parents=True, exist_ok=True)
-            with written_whole(path) as part:
-                part(path).write_text(text + "\n", encoding="utf-8")
+            write_whole(path, text + "\n")
 
     def _path(self, key: Mapping[str, Any]) -> Path:
         digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
@@ -172,6 +171,6 @@ def table_checksum(table: Table) -> str:
     digest = hashlib.sha256()
     for name in frame.columns:
         column = io.BytesIO()
-        frame.select(name).rechunk().write_ipc(column)
+        frame[name].rechunk().to_frame().write_ipc(column)
         digest.update(column.getbuffer())
     return digest.hexdigest()

@@ -105,8 +105,10 @@ def put_pandas(old: Any, released: Named, put: Flags, suppress: Flags) -> Any:
         new = [released.names[code] for code in used if released.names[code] not in known]
         kind = pd.CategoricalDtype([*known, *new], ordered=old.dtype.ordered) if new else old.dtype
         place = pd.Index(kind.categories).get_indexer(pd.Index(list(released.names)))
-        codes = np.where(put, place[released.codes], old.cat.codes.to_numpy())
-        return pd.Series(pd.Categorical.from_codes(np.where(suppress, -1, codes), dtype=kind), index=old.index)
+        codes = np.where(put, place[released.codes], -1)
+        # a category that no released record has tells what a record of the original had
+        filled = pd.Categorical.from_codes(codes, dtype=kind)
+        return pd.Series(filled.remove_unused_categories(), index=old.index)
     array = old.array.copy()
     if isinstance(old.dtype, pd.ArrowDtype):
         filled = put_pyarrow(array.__arrow_array__(), old.dtype.pyarrow_dtype, released, put, suppress)
@@ -132,7 +134,12 @@ def put_polars(old: Any, released: Named, put: Flags, suppress: Flags) -> Any:
     # a name that is not released need not fit into the type
     names = pl.select(pl.when(pl.Series(used)).then(names).otherwise(None)).to_series().cast(old.dtype)
     new = names.gather(released.codes).zip_with(pl.Series(put), old)
-    return pl.select(pl.when(pl.Series(suppress)).then(None).otherwise(new).alias(old.name)).to_series()
+    new = pl.select(pl.when(pl.Series(suppress)).then(None).otherwise(new).alias(old.name)).to_series()
+    if not isinstance(old.dtype, pl.Enum):
+        return new
+    # a category that no released record has tells what a record of the original had
+    there = set(new.unique().to_list())
+    return new.cast(pl.String).cast(pl.Enum([name for name in old.dtype.categories if name in there]))
 
 
 def put_pyarrow(old: Any, kind: Any, released: Named, put: Flags, suppress: Flags) -> Any:

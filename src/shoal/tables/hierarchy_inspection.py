@@ -15,7 +15,8 @@ from shoal.errors import DataError, FileError, PlanError, did_you_mean
 from shoal.kernels.arrays import Ints
 from shoal.plan.hierarchies import HierarchySettings
 from shoal.plan.plan import Reading, as_reading
-from shoal.tables.files import check_target, read_file, written_whole
+from shoal.tables.files import read_file
+from shoal.tables.files.writing_whole import check_target, write_whole
 from shoal.tables.table import open_table
 
 FEWEST = 5  # records that a count is about, where it is shown without being asked for
@@ -89,16 +90,14 @@ class HierarchyInspection:
             "notes": list(self.notes),
         }
 
-    def write(self, path: str | Path) -> None:
+    def write(self, path: str | Path, *, overwrite: bool = True) -> None:
         """Write the hierarchy: leaf-to-root rows to ``.csv``, nested names to ``.yaml``."""
         path = Path(path)
         writers = {".csv": write_rows, ".yaml": write_nested, ".yml": write_nested}
         if path.suffix.lower() not in writers:
             raise FileError(f"'{path}': a hierarchy is written as .csv (leaf to root) or .yaml (nested)")
-        check_target(path)
-        text = writers[path.suffix.lower()](self.hierarchy)
-        with written_whole(path) as part:
-            part(path).write_text(text, encoding="utf-8")
+        check_target(path, overwrite=overwrite)
+        write_whole(path, writers[path.suffix.lower()](self.hierarchy), overwrite=overwrite)
 
 
 def inspect_hierarchy(

@@ -12,8 +12,10 @@ import yaml
 from shoal.errors import DataError, FileError, printable
 from shoal.plan.plan import Plan, Reading, as_reading
 from shoal.plan.roles import MEASURABLE, Kind, Role
-from shoal.tables.files import check_target, read_file, written_whole
+from shoal.tables.files import read_file
+from shoal.tables.files.writing_whole import check_target, write_whole
 from shoal.tables.identifying import Profile, looks_like_weight, why_identifier
+from shoal.tables.row_labels import index_suspects
 from shoal.tables.table import open_table
 
 
@@ -77,14 +79,12 @@ class Inspection:
         body = yaml.safe_dump(plan.to_dict(), sort_keys=False, allow_unicode=True, default_flow_style=None, width=100)
         return "\n".join(lines) + "\n" + body
 
-    def write(self, path: str | Path, k: int = 5) -> None:
+    def write(self, path: str | Path, k: int = 5, *, overwrite: bool = True) -> None:
         """Write the proposed plan to a YAML file."""
         if Path(path).suffix.lower() not in (".yaml", ".yml"):
             raise FileError(f"'{path}': a plan is a YAML file; give it the ending .yaml")
-        check_target(Path(path))
-        text = self.to_yaml(k)
-        with written_whole(Path(path)) as part:
-            part(Path(path)).write_text(text, encoding="utf-8")
+        check_target(Path(path), overwrite=overwrite)
+        write_whole(Path(path), self.to_yaml(k), overwrite=overwrite)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers, texts and lists."""
@@ -122,7 +122,7 @@ def inspect(data: Any, reading: Reading | Mapping[str, Any] | None = None) -> In
         profile = table.profile(name)
         weighted = any(p.role is Role.WEIGHT for p in proposals)
         proposals.append(_propose(profile, weighted))
-    return Inspection(len(table), proposals, reading, notes)
+    return Inspection(len(table), proposals, reading, (*notes, *index_suspects(table)))
 
 
 def _propose(profile: Profile, weighted: bool) -> Proposal:

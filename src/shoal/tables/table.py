@@ -18,12 +18,15 @@ from shoal.columns.numbers import Column
 from shoal.errors import DataError, counted
 from shoal.kernels.arrays import Flags, Ints, Numbers
 from shoal.plan.roles import Kind
-from shoal.tables.factors import Named, check_holds, factorise, put_pandas, put_polars, put_pyarrow
+from shoal.tables.factors import Named, check_holds, factorise
 from shoal.tables.identifying import Profile, looks_like_contact
+from shoal.tables.released_columns import put_into_pandas, put_into_polars, put_into_pyarrow
 
 if TYPE_CHECKING:
     import polars as pl
 
+_EXACT = 2.0**52  # units of the last decimal up to which a float is nearest to no other decimal
+_FIXED = "Enum"  # polars' type of fixed categories
 _SAMPLE = 1000  # values whose form is looked at when a column is profiled
 
 
@@ -57,13 +60,19 @@ class Table:
         try:
             return self.frame.to_polars()
         except Exception:  # pyarrow and polars raise different errors for such columns
-            return pl.DataFrame([_one_type(self.frame[name]) for name in self.names])
+            return pl.DataFrame([_one_type(self.series(name)).alias(name) for name in self.names])
 
     def types(self) -> list[tuple[str, str]]:
-        """Names and types of the columns, as the table's own library tells them."""
+        """Names and types of the columns, as the table's own library tells them, an Enum without its categories."""
         if _library(self.frame) == "pyarrow":
             return [(field.name, str(field.type)) for field in self.native.schema]
-        return [(str(name), str(kind)) for name, kind in zip(self.names, self.native.dtypes, strict=True)]
+        kinds = zip(self.names, self.native.dtypes, strict=True)
+        return [(str(name), _FIXED if str(kind).startswith(_FIXED) else str(kind)) for name, kind in kinds]
+
+    def series(self, name: str) -> nw.Series[Any]:
+        """Return a column; nameless where polars would take its name for a pattern, even in its own methods."""
+        series = self.frame[name]
+        return series.alias("") if name.startswith("^") else series
 
     def kind(self, name: str) -> Kind:
         """Kind of a column, from its type."""
@@ -71,7 +80,7 @@ class Table:
 
     def profile(self, name: str) -> Profile:
         """Describe a column without showing its values."""
-        series = self.frame[name]
+        series = self.series(name)
         kind = _kind(series.dtype)
         observed = _observed(series)
         distinct = 0
@@ -103,7 +112,7 @@ class Table:
 
     def column(self, name: str) -> Column:
         """Return the numbers of a column; raises DataError where it has none."""
-        series = self.frame[name]
+        series = self.series(name)
         kind = _kind(series.dtype)
         if kind is Kind.BOOLEAN:
             raise DataError(
@@ -114,6 +123,7 @@ class Table:
             raise DataError(_not_numeric(series, name))
         observed = _observed(series)
         numbers, whole = _numbers(series, observed)
+        self._check_digits(name, numbers[observed], whole)
         infinite = int((~np.isfinite(numbers[observed])).sum()) if not whole else 0
         if infinite:
             raise DataError(f"column '{name}' has {counted(infinite, 'infinite value')}; make them missing or finite")
@@ -129,9 +139,39 @@ class Table:
         step = _time_step(series.dtype, differences)
         return Column(name, differences // step, observed, origin, step)
 
+    def decimals(self, name: str) -> int | None:
+        """Return with how many decimals the type of a column holds its numbers; None where that is not fixed.
+
+        >>> import polars as pl
+        >>> table = open_table(pl.DataFrame({"A": [1.5], "B": [2]}))
+        >>> table.decimals("A"), table.decimals("B")
+        (None, 0)
+        """
+        dtype, native = self.frame[name].dtype, self.frame[name].to_native()
+        if dtype.is_integer():
+            return 0
+        if not isinstance(dtype, nw.Decimal):
+            return None
+        kind = getattr(native, "dtype", getattr(native, "type", None))
+        scale = getattr(getattr(kind, "pyarrow_dtype", kind), "scale", None)
+        return int(scale) if scale is not None else None
+
+    def _check_digits(self, name: str, numbers: Any, whole: bool) -> None:
+        """Refuse numbers of more digits than can be averaged without losing any."""
+        decimals = self.decimals(name)
+        if decimals is None or whole or not len(numbers):
+            return
+        if self.frame[name].dtype.is_integer():
+            raise DataError(f"column '{name}' has whole numbers that 64 bits do not hold; rescale it")
+        if not float(np.abs(numbers).max()) * 10.0**decimals < _EXACT:
+            raise DataError(
+                f"column '{name}' has decimal numbers of more than 15 digits, which cannot be averaged without losing "
+                "some; round or rescale it"
+            )
+
     def factor(self, name: str) -> Factor:
         """Return the categories of a column of any type as codes by first appearance."""
-        series = self.frame[name]
+        series = self.series(name)
         return factorise(series, _observed(series))
 
     def check_holds(self, column: Category, occurring: int) -> None:
@@ -140,11 +180,11 @@ class Table:
 
     def why_not_numeric(self, name: str) -> str:
         """Explain what stands in the way of treating a column as numbers, without showing a value."""
-        return _not_numeric(self.frame[name], name)
+        return _not_numeric(self.series(name), name)
 
     def cells(self, name: str) -> tuple[list[Any], Flags]:
         """Return the values of a column as they are, and which there are."""
-        series = self.frame[name]
+        series = self.series(name)
         return series.to_list(), _observed(series)
 
     def codes(self, names: Sequence[str]) -> tuple[Ints, list[str]]:
@@ -157,7 +197,14 @@ class Table:
             values, observed = self.cells(name)
             parts.append([v if o else None for v, o in zip(values, observed.tolist(), strict=True)])
         seen: dict[tuple[Any, ...], int] = {}
-        codes = np.fromiter((seen.setdefault(key, len(seen)) for key in zip(*parts, strict=True)), np.int64, len(self))
+        keys = zip(*parts, strict=True)
+        try:
+            codes = np.fromiter((seen.setdefault(key, len(seen)) for key in keys), np.int64, len(self))
+        except TypeError:  # values without a hash
+            nested = [f"'{name}' ({self.frame[name].dtype})" for name in names if self.kind(name) is Kind.OTHER]
+            raise DataError(
+                f"lists and structs cannot be strata: {', '.join(nested)}; give them another role"
+            ) from None
         labels = [
             ", ".join(f"{n} = {'missing' if v is None else v}" for n, v in zip(names, key, strict=True)) for key in seen
         ]
@@ -167,17 +214,18 @@ class Table:
         """Return a table like this one with released columns in their places and some columns removed.
 
         ``released`` maps names to the original column, the released values from its origin or codes of categories,
-        and which of them there are.
+        and which of them there are. All cells of a released column without a value are null, whatever marked them
+        before: NaN, null and others would tell records of a group apart.
         """
-        put = {"pandas": _put_pandas, "polars": _put_polars, "pyarrow": _put_pyarrow}[_library(self.frame)]
+        library = _library(self.frame)
+        put = {"pandas": put_into_pandas, "polars": put_into_polars, "pyarrow": put_into_pyarrow}[library]
         columns: dict[str, tuple[Any, Flags, Flags]] = {}
         for name, (column, values, observed) in released.items():
             if isinstance(column, Category):
-                named = Named(values.astype(np.int64), column.names)
-                columns[name] = (named, observed, column.observed & ~observed)
+                columns[name] = (Named(values.astype(np.int64), column.names), observed, ~observed)
                 continue
             unsigned = self.frame[name].dtype.is_unsigned_integer()
-            columns[name] = (_from_origin(column, values, unsigned), observed, column.observed & ~observed)
+            columns[name] = (_from_origin(column, values, unsigned), observed, ~observed)
         return put(self.native, columns, list(drop))
 
 
@@ -241,8 +289,8 @@ def _kind(dtype: nw.dtypes.DType) -> Kind:
 def _observed(series: nw.Series[Any]) -> Flags:
     """Which values are neither null nor NaN."""
     observed: Flags = ~np.asarray(series.is_null().to_numpy(), dtype=bool)
-    if series.dtype.is_float():
-        nan = series.is_nan().fill_null(False).to_numpy()
+    if series.dtype.is_float():  # comparing floats of 16 bits is wrong in some versions of Arrow
+        nan = series.cast(nw.Float64).is_nan().fill_null(False).to_numpy()
         observed &= ~np.asarray(nan, dtype=bool)
     return observed
 
@@ -264,6 +312,11 @@ def _numbers(series: nw.Series[Any], observed: Flags) -> tuple[Any, bool]:
         unit = "ms" if dtype.time_unit == "s" else dtype.time_unit
         ticks = _filled(series.dt.timestamp(unit), np.int64)
         return (ticks // 1000 if dtype.time_unit == "s" else ticks), True
+    if isinstance(dtype, nw.Int128 | nw.UInt128):
+        rough = np.where(observed, _filled(series.cast(nw.Float64), np.float64), 0.0)
+        if bool((np.abs(rough) < 2.0**63).all()):
+            return _filled(series.cast(nw.Int64), np.int64), True
+        return rough, False
     if dtype.is_integer():
         return _filled(series, np.uint64 if dtype.is_unsigned_integer() else np.int64), True
     return np.where(observed, _filled(series.cast(nw.Float64), np.float64), 0.0), False
@@ -321,78 +374,3 @@ def is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-_Released = Mapping[str, tuple[Any, Flags, Flags]]  # numbers or names, where to put them, where to put nothing
-
-
-def _put_pandas(frame: Any, columns: _Released, drop: list[str]) -> Any:
-    import pandas as pd  # only where the user has it already
-
-    frame = frame.drop(columns=drop)
-    for place, name in enumerate(frame.columns):
-        if name not in columns:
-            continue
-        numbers, put, suppress = columns[name]
-        old = frame.iloc[:, place]
-        if isinstance(numbers, Named):
-            frame.isetitem(place, put_pandas(old, numbers, put, suppress))
-            continue
-        new = old.array.copy()
-        if isinstance(old.dtype, pd.ArrowDtype):
-            filled = _put_arrow(new.__arrow_array__(), old.dtype.pyarrow_dtype, numbers, put, suppress)
-            new = pd.array(filled.to_pandas(types_mapper=pd.ArrowDtype), dtype=old.dtype)
-        elif isinstance(old.dtype, pd.DatetimeTZDtype):
-            stamps = pd.DatetimeIndex(numbers[put].view(f"M8[{old.dtype.unit}]"), tz="UTC")
-            new[put] = stamps.tz_convert(old.dtype.tz).array
-        elif old.dtype.kind == "M":
-            new[put] = numbers[put].view(old.dtype)
-        else:
-            new[put] = numbers[put].astype(getattr(old.dtype, "numpy_dtype", old.dtype))
-        if suppress.any() and not isinstance(old.dtype, pd.ArrowDtype):
-            new[suppress] = getattr(old.dtype, "na_value", np.nan)
-        frame.isetitem(place, pd.Series(new, index=frame.index, copy=False))
-    return frame
-
-
-def _put_polars(frame: Any, columns: _Released, drop: list[str]) -> Any:
-    import polars as pl
-
-    changed = []
-    for name, (numbers, put, suppress) in columns.items():
-        old = frame[name]
-        if isinstance(numbers, Named):
-            changed.append(put_polars(old, numbers, put, suppress))
-            continue
-        new = pl.Series(name, numbers)
-        if old.dtype == pl.Date:
-            new = new.cast(pl.Int32)
-        if old.dtype.is_decimal():
-            new = new.round(old.dtype.scale)
-        new = new.cast(old.dtype).zip_with(pl.Series(put), old)
-        changed.append(pl.select(pl.when(pl.Series(suppress)).then(None).otherwise(new).alias(name)).to_series())
-    return frame.with_columns(changed).drop(drop)
-
-
-def _put_pyarrow(table: Any, columns: _Released, drop: list[str]) -> Any:
-    for name, (numbers, put, suppress) in columns.items():
-        place = table.schema.get_field_index(name)
-        field = table.schema.field(place)
-        table = table.set_column(place, field, _put_arrow(table.column(place), field.type, numbers, put, suppress))
-    return table.drop_columns(drop) if drop else table
-
-
-def _put_arrow(old: Any, kind: Any, numbers: Any, put: Flags, suppress: Flags) -> Any:
-    import pyarrow as pa  # only where the user has it already
-    import pyarrow.compute as pc
-
-    if isinstance(numbers, Named):
-        return put_pyarrow(old, kind, numbers, put, suppress)
-    if pa.types.is_date32(kind):
-        numbers = numbers.astype(np.int32)
-    elif pa.types.is_date64(kind):
-        numbers = numbers * 86_400_000
-    elif pa.types.is_decimal(kind):
-        numbers = np.round(numbers, kind.scale)
-    new = pc.if_else(pa.array(put), pa.array(numbers).cast(kind, safe=False), old)
-    return pc.if_else(pa.array(suppress), pa.scalar(None, kind), new)

@@ -8,8 +8,11 @@ from itertools import pairwise
 
 from shoal.columns.hierarchy.growing import grow
 from shoal.columns.hierarchy.tree import Hierarchy
-from shoal.errors import DataError
+from shoal.errors import DataError, listed
+from shoal.plan.limits import LONGEST_NUMBER
 
+_SHOWN = 20  # values that a message names
+_LONGEST_POWER = 4  # characters of a power of ten, as in 1e-308
 ROOT = "*"  # what users' own files call "any value"
 
 
@@ -64,8 +67,7 @@ def intervals(values: Sequence[str], widths: Sequence[float], root: str = ROOT) 
     """
     lost = [value for value in values if _number(value) is None]
     if lost:
-        listed = ", ".join(f"'{value}'" for value in lost)
-        raise DataError(f"intervals are for numbers, and these values are none: {listed}")
+        raise DataError(f"intervals are for numbers, and these values are none: {listed(lost, _SHOWN)}")
     chains = []
     for value in sorted(dict.fromkeys(values), key=lambda value: (_number(value), value)):
         number = _number(value)
@@ -79,6 +81,9 @@ def intervals(values: Sequence[str], widths: Sequence[float], root: str = ROOT) 
 
 
 def _number(value: str) -> Fraction | None:
+    power = value.lower().partition("e")[2]
+    if len(value) > LONGEST_NUMBER or len(power) > _LONGEST_POWER:  # a fraction would write out all of its zeros
+        return None
     try:
         return Fraction(value.strip())
     except (ValueError, ZeroDivisionError):

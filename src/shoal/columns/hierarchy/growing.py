@@ -2,17 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
 from shoal.columns.hierarchy.tree import Hierarchy
-from shoal.errors import DataError, counted, listed
+from shoal.errors import DataError, counted
+from shoal.plan.limits import DEEPEST_HIERARCHY
 
 _SHOWN = 20  # names in one sentence
 
 
-def grow(pairs: Iterable[tuple[str, str]], root: str | None = None) -> Hierarchy:
+class Found(NamedTuple):
+    """What a file says of a hierarchy.
+
+    Attributes
+    ----------
+    pairs : list of (str, str)
+        Children and parents.
+    root : str or None
+        The root where it stands alone.
+    mistakes : list of str
+        What is wrong with the file.
+    places : dict of str
+        Where each name stands in the file, for messages; empty where they may show it.
+    """
+
+    pairs: list[tuple[str, str]]
+    root: str | None
+    mistakes: list[str]
+    places: Mapping[str, str] = MappingProxyType({})
+
+
+def grow(
+    pairs: Iterable[tuple[str, str]], root: str | None = None, places: Mapping[str, str] | None = None
+) -> Hierarchy:
     """Make a hierarchy from (child, parent) pairs, in any order; a pair may be given more than once.
 
     Parameters
@@ -21,11 +47,15 @@ def grow(pairs: Iterable[tuple[str, str]], root: str | None = None) -> Hierarchy
         Child and parent.
     root : str, optional
         Name of the root; needed only where there are no pairs at all, and checked otherwise.
+    places : mapping of str, optional
+        Where each name stands in its file. Messages then tell the place and not the name: a plan may name any file,
+        and who reads the message need not be allowed to read that file.
 
     Raises
     ------
     DataError
-        Nodes with two parents, cycles, or nodes that do not lead to one root; all of them.
+        Nodes with two parents, cycles, or nodes that do not lead to one root; all of them. Or names from the root
+        to a leaf are more than are allowed.
 
     Examples
     --------
@@ -43,8 +73,9 @@ def grow(pairs: Iterable[tuple[str, str]], root: str | None = None) -> Hierarchy
         parents.setdefault(root, {})
     if not parents:
         raise DataError("the hierarchy is empty: it needs at least one name")
+    say = _Told(places or {})
     mistakes = [
-        f"'{name}' has {len(above)} parents, {listed(above, _SHOWN)}; give it one"
+        f"{say.one(name)} has {len(above)} parents, {say.all(above)}; give it one"
         for name, above in parents.items()
         if len(above) > 1
     ]
@@ -52,23 +83,46 @@ def grow(pairs: Iterable[tuple[str, str]], root: str | None = None) -> Hierarchy
     first = {name: next(iter(above), None) for name, above in parents.items()}
     lost = _cyclic(first)
     if lost:
-        mistakes += [f"{listed(cycle, _SHOWN, ' -> ')} is a cycle: no name can be above itself" for cycle in lost]
+        mistakes += [f"{say.all(cycle, ' -> ')} is a cycle: no name can be above itself" for cycle in lost]
     if root is not None and parents[root]:
-        mistakes.append(f"'{root}' is to be the root, and has '{next(iter(parents[root]))}' above it")
+        mistakes.append(f"{say.one(root)} is to be the root, and has {say.one(next(iter(parents[root])))} above it")
         tops = [name for name in tops if name != root]
     elif root is not None or len(tops) == 1:
         top = root if root is not None else tops[0]
         apart = [name for name in tops if name != top]
         if apart:
-            mistakes.append(f"{listed(apart, _SHOWN)} cannot be reached from the root '{top}'; give them a parent")
+            mistakes.append(f"{say.all(apart)} cannot be reached from the root {say.one(top)}; give them a parent")
     elif len(tops) > 1:
         mistakes.append(
-            f"{counted(len(tops), 'name')} have nothing above them, {listed(tops, _SHOWN)}; give them one root in "
-            "common"
+            f"{counted(len(tops), 'name')} have nothing above them, {say.all(tops)}; give them one root in common"
         )
     if mistakes:
         raise DataError(mistakes)
-    return _in_pre_order(first, root if root is not None else tops[0])
+    grown = _in_pre_order(first, root if root is not None else tops[0])
+    if grown.height > DEEPEST_HIERARCHY:
+        raise DataError(
+            f"the hierarchy is {grown.height} names deep, and {DEEPEST_HIERARCHY} is the most; leave out some levels"
+        )
+    return grown
+
+
+class _Told:
+    """Names in a message: quoted, or told by their place in a file."""
+
+    def __init__(self, places: Mapping[str, str]) -> None:
+        self.places = places
+
+    def one(self, name: str) -> str:
+        return f"the name in {self.places[name]}" if name in self.places else f"'{name}'"
+
+    def all(self, names: Iterable[str], between: str = " and ") -> str:
+        every = list(names)
+        shown = [self.one(name) for name in every[:_SHOWN]]
+        if len(shown) < len(every):
+            shown.append(f"{len(every) - len(shown)} more")
+        if between != " and " or len(shown) == 1:
+            return between.join(shown)
+        return f"{', '.join(shown[:-1])}{between}{shown[-1]}"
 
 
 def _cyclic(parent: dict[str, str | None]) -> list[list[str]]:

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from shoal.columns.hierarchy.from_values import flat, intervals, ordered
-from shoal.columns.hierarchy.growing import grow
+from shoal.columns.hierarchy.growing import Found, grow
 from shoal.columns.hierarchy.owl import read_owl
 from shoal.columns.hierarchy.rows import read_rows
 from shoal.columns.hierarchy.tree import Hierarchy
 from shoal.columns.hierarchy.wordnet import from_wordnet
-from shoal.errors import DataError, FileError, counted, did_you_mean
+from shoal.errors import DataError, counted, with_hints
 from shoal.plan.hierarchies import Form, HierarchySettings, as_hierarchy_settings
+from shoal.plan.limits import LARGEST_HIERARCHY, LARGEST_YAML, read_small
 
 _ENDINGS: dict[str, Form] = {".yaml": "nested", ".yml": "nested", ".owl": "owl", ".rdf": "owl", ".xml": "owl"}
-_HINTS = 20  # values in one message that are given the nearest name: to look for it takes a while
 
 
 def load_hierarchy(
@@ -74,11 +74,8 @@ def _made(settings: HierarchySettings, values: list[str] | None) -> Hierarchy:
 
 
 def _read(path: Path, settings: HierarchySettings) -> Hierarchy:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise FileError(f"cannot read the hierarchy '{path}': {error.strerror}") from None
     form = settings.form or _ENDINGS.get(path.suffix.lower(), "leaf-to-root")
+    data = read_small(path, "the hierarchy", LARGEST_YAML if form == "nested" else LARGEST_HIERARCHY)
     try:
         if form == "owl":
             return _grown(read_owl(data), settings.several_parents)
@@ -93,16 +90,16 @@ def _read(path: Path, settings: HierarchySettings) -> Hierarchy:
         raise DataError([f"hierarchy '{path.name}': {mistake}" for mistake in error.mistakes]) from None
 
 
-def _grown(found: tuple[list[tuple[str, str]], str | None, list[str]], several: str = "error") -> Hierarchy:
+def _grown(found: Found, several: str = "error") -> Hierarchy:
     """Make the tree of pairs; what is wrong with the file and with the tree is told together."""
-    pairs, root, mistakes = found
+    pairs, mistakes = found.pairs, found.mistakes
     if several == "first":
         first: dict[str, str] = {}
         for child, parent in pairs:
             first.setdefault(child, parent)
         pairs = list(first.items())
     try:
-        grown = grow(pairs, root=root)
+        grown = grow(pairs, found.root, found.places)
     except DataError as error:
         raise DataError(mistakes + error.mistakes) from None
     if mistakes:
@@ -113,10 +110,10 @@ def _grown(found: tuple[list[tuple[str, str]], str | None, list[str]], several: 
 def _decoded(data: bytes, path: Path, encoding: str | None) -> str:
     try:
         return data.decode(encoding or "utf-8-sig")
-    except LookupError:
-        raise DataError(f"there is no encoding '{encoding}'") from None
-    except UnicodeDecodeError:
+    except UnicodeError:
         raise DataError(f"is not in {encoding or 'UTF-8'}; give its encoding, such as cp1252") from None
+    except (LookupError, ValueError):
+        raise DataError(f"there is no encoding '{encoding}' of text") from None
 
 
 def uncovered(hierarchy: Hierarchy, values: Iterable[str]) -> list[str]:
@@ -125,15 +122,13 @@ def uncovered(hierarchy: Hierarchy, values: Iterable[str]) -> list[str]:
 
 
 def check_covered(hierarchy: Hierarchy, values: Iterable[str] | None) -> Hierarchy:
-    """Return the hierarchy if it has all values; otherwise an error lists those it has not.
+    """Return the hierarchy if it has all values; otherwise an error lists those it has not, the first of many.
 
     This message shows values, because nobody can add to a file what is not named.
     """
     lost = uncovered(hierarchy, values or ())
     if lost:
-        hints = [did_you_mean(name, hierarchy.names).replace("; did", ", did") for name in lost[:_HINTS]]
-        hints += [""] * (len(lost) - len(hints))
-        listed = "; ".join(f"'{name}'{hint}" for name, hint in zip(lost, hints, strict=True))
         verb = "is" if len(lost) == 1 else "are"
-        raise DataError(f"{counted(len(lost), 'value')} {verb} not in the hierarchy: {listed}")
+        told = with_hints(lost, hierarchy.names)
+        raise DataError(f"{counted(len(lost), 'value')} {verb} not in the hierarchy: {told}")
     return hierarchy

@@ -20,33 +20,32 @@ from typing import Any
 
 import yaml
 
+from shoal.columns.hierarchy.growing import Found
 from shoal.columns.hierarchy.tree import Hierarchy
 from shoal.errors import DataError
+from shoal.plan.limits import DEEPEST_YAML
+from shoal.plan.yaml_input import YamlMistake, compose
 
 Pairs = list[tuple[str, str]]
 
 
-def read_nested(text: str) -> tuple[Pairs, str | None, list[str]]:
+def read_nested(text: str) -> Found:
     """Return the (child, parent) pairs in a YAML text, the root where it stands alone, and what is wrong with it.
 
-    >>> read_nested("world: {Europe: [Spain, France], Japan: }")[0]
+    Messages tell lines, and none of what stands in them.
+
+    >>> read_nested("world: {Europe: [Spain, France], Japan: }").pairs
     [('Europe', 'world'), ('Spain', 'Europe'), ('France', 'Europe'), ('Japan', 'world')]
     """
     try:
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.BaseLoader)):
-            raise DataError("the hierarchy has YAML aliases (*name); write every name out")
-        top = yaml.compose(text, yaml.BaseLoader)
-    except yaml.MarkedYAMLError as error:
-        line = f" in line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise DataError(f"the hierarchy is not valid YAML{line}: {error.problem}") from None
-    except yaml.YAMLError:
-        raise DataError("the hierarchy is not valid YAML: it has characters that are not text") from None
-    except RecursionError:
-        raise DataError("the hierarchy is nested too deeply to be read") from None
+        top = compose(text, yaml.BaseLoader)
+    except YamlMistake as mistake:
+        raise DataError(f"the hierarchy {mistake}") from None
     walk = _Walk()
     if top is not None:
         walk.below(None, top)
-    return walk.pairs, walk.tops[0] if len(walk.tops) == 1 else None, walk.mistakes + walk.apart()
+    root = walk.tops[0] if len(walk.tops) == 1 else None
+    return Found(walk.pairs, root, walk.mistakes + walk.apart(), walk.places)
 
 
 class _Walk:
@@ -56,6 +55,7 @@ class _Walk:
         self.pairs: Pairs = []
         self.tops: list[str] = []
         self.mistakes: list[str] = []
+        self.places: dict[str, str] = {}
         self._lines: dict[tuple[str, str | None], int] = {}
 
     def below(self, parent: str | None, node: yaml.Node) -> None:
@@ -79,9 +79,10 @@ class _Walk:
             return False
         if (name, parent) in self._lines:
             first = self._lines[name, parent]
-            self.mistakes.append(f"line {line}: '{name}' has line {first} already; give it one place")
+            self.mistakes.append(f"line {line}: a name has line {first} already; give it one place")
             return False
         self._lines[name, parent] = line
+        self.places.setdefault(name, f"line {line}")
         if parent is None:
             self.tops.append(name)
         else:
@@ -92,19 +93,22 @@ class _Walk:
         """Say so where there is more than one name at the top."""
         if len(self.tops) < 2:
             return []
-        return [f"'{self.tops[0]}' and '{self.tops[1]}' are both at the top; put one root above all names"]
+        lines = " and ".join(self.places[name] for name in self.tops[:2])
+        return [f"the names in {lines} are both at the top; put one root above all names"]
 
 
-def read_tree(tree: Any) -> tuple[Pairs, str | None, list[str]]:
-    """Return the same of nested dicts and lists, as a plan in YAML or Python holds them."""
-    return read_nested(yaml.safe_dump(_texts(tree), sort_keys=False, allow_unicode=True))
+def read_tree(tree: Any) -> Found:
+    """Return the same of nested dicts and lists, as a plan in YAML or Python holds them; messages show its names."""
+    return read_nested(yaml.safe_dump(_texts(tree), sort_keys=False, allow_unicode=True))._replace(places={})
 
 
-def _texts(tree: Any) -> Any:
+def _texts(tree: Any, depth: int = 1) -> Any:
+    if depth > DEEPEST_YAML:
+        raise DataError(f"the hierarchy is nested more than {DEEPEST_YAML} levels deep, or holds itself")
     if isinstance(tree, Mapping):
-        return {str(name): _texts(value) for name, value in tree.items()}
+        return {str(name): _texts(value, depth + 1) for name, value in tree.items()}
     if isinstance(tree, Iterable) and not isinstance(tree, str):
-        return [_texts(item) for item in tree]
+        return [_texts(item, depth + 1) for item in tree]
     return None if tree is None else str(tree)
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat
 
+from shoal.columns.hierarchy.growing import Found
 from shoal.errors import DataError
 
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns# "
@@ -26,13 +27,13 @@ _TYPES = frozenset(name.replace(" ", "") for name in _CLASSES)
 _LONGEST_ENTITY = 256
 
 
-def read_owl(data: bytes) -> tuple[list[tuple[str, str]], str | None, list[str]]:
+def read_owl(data: bytes) -> Found:
     """Return the (child, parent) pairs among the classes of an RDF/XML file, its root where it is alone, and mistakes.
 
     >>> read_owl(b'''<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
     ...   xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#" xmlns:owl="http://www.w3.org/2002/07/owl#">
     ...   <owl:Class rdf:about="#Cat"><rdfs:subClassOf rdf:resource="#Animal"/></owl:Class>
-    ...   <owl:Class rdf:about="#Animal"/></rdf:RDF>''')[0]
+    ...   <owl:Class rdf:about="#Animal"/></rdf:RDF>''').pairs
     [('Cat', 'Animal')]
     """
     handler = _Classes()
@@ -44,6 +45,10 @@ def read_owl(data: bytes) -> tuple[list[tuple[str, str]], str | None, list[str]]
     parser.StartDoctypeDeclHandler = _refuse_outside
     try:
         parser.Parse(data, True)
+    except DataError:
+        raise
+    except (ValueError, LookupError):
+        raise DataError("the OWL file is in an encoding that is not known; write it in UTF-8") from None
     except expat.ExpatError as error:
         raise DataError(
             f"the OWL file is not valid XML in line {error.lineno}: {expat.ErrorString(error.code)}"
@@ -123,7 +128,7 @@ class _Classes:
             self.above.append((child, parent))
 
 
-def _pairs(found: _Classes) -> tuple[list[tuple[str, str]], str | None, list[str]]:
+def _pairs(found: _Classes) -> Found:
     """Give the classes their names, and those without anything above them a root."""
     mistakes: list[str] = []
     classes = dict.fromkeys((*found.declared, *(parent for _, parent in found.above)))
@@ -144,7 +149,7 @@ def _pairs(found: _Classes) -> tuple[list[tuple[str, str]], str | None, list[str
         if root in tops:
             mistakes.append("a class is called 'Thing', and so is the root; give it another label")
         pairs += [(name, root) for name in tops]
-    return pairs, tops[0] if len(names) == 1 and tops else None, mistakes
+    return Found(pairs, tops[0] if len(names) == 1 and tops else None, mistakes)
 
 
 def _end(address: str) -> str:

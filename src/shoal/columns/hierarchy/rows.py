@@ -14,6 +14,7 @@ import io
 from collections.abc import Iterator
 from itertools import pairwise
 
+from shoal.columns.hierarchy.growing import Found
 from shoal.columns.hierarchy.tree import Hierarchy
 from shoal.errors import DataError
 from shoal.plan.delimited import find_delimiter
@@ -22,14 +23,12 @@ MARKS = ";\t,"  # that may stand between names, in this order where it is even
 Line = tuple[int, list[str]]  # its number in the file, and its cells
 
 
-def read_rows(
-    text: str, delimiter: str | None = None, header: bool | None = None, most: int | None = None
-) -> tuple[list[tuple[str, str]], str | None, list[str]]:
+def read_rows(text: str, delimiter: str | None = None, header: bool | None = None, most: int | None = None) -> Found:
     """Return the (child, parent) pairs in a CSV text, the root where it stands alone, and what is wrong with its rows.
 
-    ``most`` is how many cells a row may have.
+    ``most`` is how many cells a row may have. Messages tell places, and none of what stands there.
 
-    >>> read_rows("Spain;Europe;*" + chr(10) + "Japan;*;*")[0]
+    >>> read_rows("Spain;Europe;*" + chr(10) + "Japan;*;*").pairs
     [('Spain', 'Europe'), ('Europe', '*'), ('Japan', '*')]
     """
     lines = list(_lines(text, delimiter or find_delimiter(text, MARKS, ragged=True)))
@@ -38,6 +37,7 @@ def read_rows(
     pairs: list[tuple[str, str]] = []
     alone, mistakes = None, []
     seen: dict[tuple[str, ...], int] = {}
+    places: dict[str, str] = {}
     for number, cells in lines:
         if "" in cells:
             mistakes.append(f"line {number}: cell {cells.index('') + 1} is empty; only the end of a row may be")
@@ -46,13 +46,15 @@ def read_rows(
             mistakes.append(f"line {number}: has {len(cells)} cells, a child and its parent are 2")
         names = [name for place, name in enumerate(cells) if place == 0 or name != cells[place - 1]]
         if tuple(names) in seen:
-            mistakes.append(f"line {number}: '{names[0]}' has line {seen[tuple(names)]} already; give it one row")
+            mistakes.append(f"line {number}: repeats line {seen[tuple(names)]}; give a name one row")
         seen.setdefault(tuple(names), number)
+        for place, name in enumerate(cells, start=1):
+            places.setdefault(name, f"line {number}, cell {place}")
         pairs += pairwise(names)
         if len(names) == 1:
             alone = names[0]
     # a name alone is the root only where nothing says so otherwise
-    return pairs, alone if not pairs else None, mistakes
+    return Found(pairs, alone if not pairs else None, mistakes, places)
 
 
 def write_rows(hierarchy: Hierarchy, delimiter: str = ";") -> str:

@@ -9,26 +9,26 @@ from pathlib import Path
 from shoal.columns.hierarchy.rows import MARKS
 from shoal.errors import DataError, FileError
 from shoal.plan.delimited import find_delimiter
+from shoal.plan.limits import LARGEST_HIERARCHY, LARGEST_YAML, read_small
 
 _HEADER = ["value", "word"]
 
 
 def read_words(path: Path) -> dict[str, str]:
     """Return the word of each value in a file; a first row ``value;word`` is a header."""
+    nested = path.suffix.lower() in (".yaml", ".yml")
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise FileError(f"cannot read the words '{path}': {error.strerror}") from None
+        text = read_small(path, "the words", LARGEST_YAML if nested else LARGEST_HIERARCHY).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise FileError(f"the words '{path}' are not in UTF-8") from None
-    pairs = _in_yaml(text) if path.suffix.lower() in (".yaml", ".yml") else _in_rows(text)
+    pairs = _in_yaml(text) if nested else _in_rows(text)
     words: dict[str, str] = {}
     mistakes = []
     for place, pair in pairs:
         if pair is None:
             mistakes.append(f"line {place}: write a value and its word")
         elif pair[0] in words:
-            mistakes.append(f"line {place}: '{pair[0]}' has a word already; give it one")
+            mistakes.append(f"line {place}: the value has a word already; give it one")
         else:
             words[pair[0]] = pair[1]
     if mistakes:
@@ -50,9 +50,11 @@ def _in_rows(text: str) -> _Pairs:
 def _in_yaml(text: str) -> _Pairs:
     import yaml
 
+    from shoal.plan.yaml_input import YamlMistake, compose
+
     try:
-        top = yaml.compose(text, yaml.BaseLoader)
-    except yaml.YAMLError:
+        top = compose(text, yaml.BaseLoader)
+    except YamlMistake:
         raise DataError("the words are not valid YAML; write them as value: word, one a line") from None
     if not isinstance(top, yaml.MappingNode):
         raise DataError("the words must be values with their words, one a line, such as 'Hong: hong_kong'")

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
-from collections.abc import Callable, Container, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,13 +26,11 @@ __all__ = [
     "FORMATS",
     "Format",
     "Source",
-    "check_target",
     "check_writable",
     "checksum",
     "file_format",
     "read_file",
     "write_file",
-    "written_whole",
 ]
 
 
@@ -68,18 +64,6 @@ class Source:
         return self.form if isinstance(self.form, RowForm) else None
 
 
-def check_target(path: Path) -> None:
-    """Refuse a path that cannot become a new file, before any work is done."""
-    if path.is_dir():
-        raise FileError(f"'{path}' is a folder; name a file in it, or remove it")
-    if path.exists() and not path.is_file():
-        raise FileError(f"'{path}' is a device or pipe; name a file")
-    if not path.parent.is_dir():
-        raise FileError(f"the folder '{path.parent}' is not there; make it first")
-    if not os.access(path.parent, os.W_OK):
-        raise FileError(f"the folder '{path.parent}' cannot be written to; choose another one")
-
-
 def read_file(path: Path, reading: Reading) -> Source:
     """Read a table from a file."""
     import polars as pl
@@ -87,8 +71,8 @@ def read_file(path: Path, reading: Reading) -> Source:
     found = file_format(path)
     if not found.reading and reading != Reading():
         raise PlanError(f"reading: has no effect on '{path.name}', which is not a text file")
-    if not path.is_file():
-        raise FileError(f"'{path}' is {'a folder' if path.is_dir() else 'not there'}; name a file that exists")
+    if not os.path.isfile(path):  # noqa: PTH113 - is_file() raises where a name is too long
+        raise FileError(f"'{path}' is {'a folder' if os.path.isdir(path) else 'not there'}; name a file that exists")  # noqa: PTH112
     try:
         frame, form, notes = found.read(path, reading)
     except pl.exceptions.PolarsError:
@@ -98,14 +82,16 @@ def read_file(path: Path, reading: Reading) -> Source:
         if isinstance(error, FileError):
             raise
         raise FileError(f"cannot read '{path}': {error.strerror or 'it is damaged'}") from None
+    except MemoryError:
+        raise FileError(f"cannot read '{path}': what is in it does not fit into memory") from None
     return Source(path, frame, form, checksum(path), notes)
 
 
 def write_file(frame: pl.DataFrame, path: Path, source: Source | None, released: Container[str]) -> None:
     """Write a table, in the manner of the file that it came from where the formats agree.
 
-    Cells of columns that were not ``released`` are written as they were; of the others only those that are
-    missing, since the way in which a number was written could tell the members of a group apart.
+    Cells of columns that were not ``released`` are written as they were. Of the others nothing is: the way in which a
+    number was written, or a missing one was marked, could tell the members of a group apart.
     """
     import polars as pl
 
@@ -120,71 +106,28 @@ def write_file(frame: pl.DataFrame, path: Path, source: Source | None, released:
 
 
 def _kept_cells(frame: pl.DataFrame, before: pl.DataFrame, released: Container[str]) -> dict[str, pl.Series]:
-    """Return for each column which of its cells are to be written as they were."""
-    kept = {}
-    for column in frame:
-        old = before[column.name]
-        kept[column.name] = old.is_null() & column.is_null() if column.name in released else old.eq_missing(column)
-    return kept
+    """Return for each column that was not released which of its cells are to be written as they were."""
+    # without their names: one such as ^.*$ would be taken for a pattern
+    return {
+        column.name: before[column.name].alias("").eq_missing(column.alias(""))
+        for column in frame
+        if column.name not in released
+    }
 
 
-@contextmanager
-def written_whole(*paths: Path) -> Iterator[Callable[[Path], Path]]:
-    """Let files appear whole or not at all.
-
-    Inside the block each path is written under another name beside it, which the given function tells; at the
-    end all are renamed, and on an error all are removed.
-    """
-    parts: dict[Path, Path] = {}
-    try:
-        for path in paths:
-            parts[path] = _beside(path)
-        yield parts.__getitem__
-        _rename_all(parts)
-    except OSError as error:
-        message = str(error)
-        for path, part in parts.items():
-            message = message.replace(str(part), str(path))
-        if isinstance(error, FileError):
-            raise FileError(message) from None
-        names = ", ".join(f"'{path}'" for path in paths)
-        raise FileError(f"cannot write {names}: {error.strerror or message}; nothing was written") from None
-    finally:
-        for part in parts.values():
-            part.unlink(missing_ok=True)
-
-
-def _beside(path: Path) -> Path:
-    """Return a new empty file beside a path, with the same endings."""
-    endings = "".join(path.suffixes)
-    while True:
-        part = path.with_name(f".{path.name.removesuffix(endings)}-{secrets.token_hex(4)}{endings}")
-        with suppress(FileExistsError):
-            os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # less what the user's mask takes away
-            return part
-
-
-def _rename_all(parts: dict[Path, Path]) -> None:
-    """Rename every part to its path; where one cannot be, those before it get back what they were."""
-    former: dict[Path, Path | None] = {}
-    try:
-        for path, part in parts.items():
-            old = None
-            if path.exists():
-                old = _beside(path)
-                path.replace(old)
-            former[path] = old
-            part.replace(path)
-    except OSError:
-        for path, old in former.items():
-            if old:
-                old.replace(path)
-            else:
-                path.unlink(missing_ok=True)
-        raise
-    for old in former.values():
-        if old:
-            old.unlink()
+def marked_in_several_ways(source: Source, names: Iterable[str]) -> list[str]:
+    """Return the columns, of some, whose missing cells are marked in more than one way in the file they came from."""
+    cells = getattr(source.form, "cells", None)
+    if cells is None:
+        return []
+    found = []
+    for name in names:
+        if name in cells.columns and name in source.frame.columns:
+            column = source.frame[name]
+            missing = column.is_null() | column.is_nan() if column.dtype.is_float() else column.is_null()
+            if cells[name].filter(missing).n_unique() > 1:
+                found.append(name)
+    return found
 
 
 def checksum(path: Path) -> str:

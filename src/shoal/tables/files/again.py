@@ -15,11 +15,17 @@ if TYPE_CHECKING:
 
 def read_again(path: Path, frame: pl.DataFrame, source: Source | None, reading: Reading) -> Source:
     """Read a file that ``frame`` was written to; its columns have the frame's types and the file's values."""
+    import polars as pl
+
     found = file_format(path)
-    if found.read_again:
-        again = Source(path, *found.read_again(path, frame, found.own(source.form) if source else None, reading))
-    else:
-        again = read_file(path, Reading())
+    try:
+        if found.read_again:
+            again = Source(path, *found.read_again(path, frame, found.own(source.form) if source else None, reading))
+        else:
+            again = read_file(path, Reading())
+    except pl.exceptions.PolarsError:
+        # what polars says may show cells
+        raise BrokenPromise("the file as written cannot be read as what was written") from None
     if again.frame.columns != frame.columns or len(again.frame) != len(frame):
         raise BrokenPromise("the file as written does not have the records and columns of the release")
     return again

@@ -38,8 +38,8 @@ class Format:
         of polars is told for it, since that may show cells.
     write : callable, optional
         ``write(frame, path, form, kept)`` writes a table in the form of the file that it came from, or with None in the
-        usual one. ``kept`` has for each column which of its cells are to be written as they were. None where files can
-        be read only.
+        usual one. ``kept`` has for each column that was not released which of its cells are to be written as they
+        were. None where files can be read only.
     form : type, optional
         What a form is, where there is one. A format writes the forms of its own kind, and sees None for others.
     read_again : callable, optional
@@ -93,21 +93,25 @@ def check_writable(path: Path) -> None:
 def _read_parquet(path: Path, _: Reading) -> tuple[pl.DataFrame, None, tuple[str, ...]]:
     import polars as pl
 
-    return pl.read_parquet(path), None, ()
+    with path.open("rb") as file:  # as a name it may stand for several files
+        return pl.read_parquet(file), None, ()
 
 
 def _write_parquet(frame: pl.DataFrame, path: Path, form: None, kept: dict[str, pl.Series]) -> None:
-    frame.write_parquet(path)
+    with path.open("wb") as file:
+        frame.write_parquet(file)
 
 
 def _read_arrow(path: Path, _: Reading) -> tuple[pl.DataFrame, None, tuple[str, ...]]:
     import polars as pl
 
-    return pl.read_ipc(path), None, ()
+    with path.open("rb") as file:
+        return pl.read_ipc(file), None, ()
 
 
 def _write_arrow(frame: pl.DataFrame, path: Path, form: None, kept: dict[str, pl.Series]) -> None:
-    frame.write_ipc(path)
+    with path.open("wb") as file:
+        frame.write_ipc(file)
 
 
 FORMATS: dict[str, Format] = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import zlib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,7 @@ _TIMES = (
     "%Y-%m-%d %H:%M:%S%.f",
     "%Y-%m-%dT%H:%M:%S%.f",
 )
+_LEAP = r":\d\d:60(\.\d*)?$"
 _LOOK = 100  # cells looked at before a type is tried on a whole column
 
 
@@ -72,16 +74,17 @@ def read_text(path: Path, reading: Reading) -> tuple[pl.DataFrame, TextForm, tup
     if path.suffix.lower() == ".gz":
         try:
             data = gzip.decompress(data)
-        except (OSError, EOFError):
+        except (OSError, EOFError, zlib.error):
             raise FileError(f"'{path}' is not a gzip file, or is cut off") from None
     data, encoding, notes = _as_utf8(data, path, reading.encoding)
     if not data.strip():
         raise DataError(f"'{path}' is empty")
     if b"\n" not in data and b"\r" in data:
         raise FileError(f"'{path}' has lines that end in a carriage return alone; convert them to line feeds")
-    delimiter = reading.delimiter or find_delimiter(_sample(data), _DELIMITERS, most=_LOOK)
+    delimiter = reading.delimiter or find_delimiter(_sample(data).rstrip(), _DELIMITERS, most=_LOOK)
     if len(delimiter.encode()) != 1:
         raise DataError(f"delimiter {delimiter!r}: give a single character")
+    data = _without_blank_end(data, delimiter)
     names = _header(data, delimiter) if reading.header else _numbered(data, delimiter)
     try:
         cells = pl.read_csv(
@@ -91,7 +94,6 @@ def read_text(path: Path, reading: Reading) -> tuple[pl.DataFrame, TextForm, tup
         _check_lines(data, delimiter, len(names), path)
         # what polars says may show cells
         raise FileError(f"cannot read '{path}': a quote is left open or stands inside a cell; correct it") from None
-    cells = _without_blank_end(cells, data)
     # lines with too few fields are filled up by polars: only an empty last cell can come from one
     if cells[:, -1].null_count() and cells.width > 1:
         cuts = data.count(delimiter.encode())
@@ -99,9 +101,9 @@ def read_text(path: Path, reading: Reading) -> tuple[pl.DataFrame, TextForm, tup
             _check_lines(data, delimiter, cells.width, path)
     commas, dates, typed = set(), {}, []
     for column in cells:
-        present = _without(column, reading.missing)
+        present = _without(column.alias(""), reading.missing)  # a name such as ^.*$ would be taken for a pattern
         values, comma, date = typed_column(present.str.strip_chars(), delimiter)
-        typed.append(values if values.dtype != pl.String else present)
+        typed.append((values if values.dtype != pl.String else present).alias(column.name))
         if comma:
             commas.add(column.name)
         if date:
@@ -129,15 +131,15 @@ def write_text(frame: pl.DataFrame, path: Path, form: TextForm | None, kept: dic
         texts = _texts(column, form)
         if form.missing:
             texts = texts.fill_null(form.missing)
-        if column.name in form.cells.columns:
-            texts = form.cells[column.name].zip_with(kept[column.name], texts)
-        columns.append(texts)
+        if column.name in form.cells.columns and column.name in kept:
+            texts = form.cells[column.name].alias("").zip_with(kept[column.name], texts)
+        columns.append(texts.alias(column.name))
     data = pl.DataFrame(columns).write_csv(
         separator=form.delimiter, include_header=form.header, line_terminator=form.newline
     )
     try:
         encoded = data.encode(form.encoding)
-    except UnicodeEncodeError:
+    except UnicodeError:
         raise FileError(f"'{path}': some text cannot be written in {form.encoding}") from None
     path.write_bytes(gzip.compress(encoded, mtime=0) if path.suffix.lower() == ".gz" else encoded)
 
@@ -172,24 +174,24 @@ def typed_like(cells: pl.DataFrame, frame: pl.DataFrame, form: TextForm, reading
     import polars as pl
 
     columns = []
-    for column, like in zip(cells, frame, strict=True):
+    for name, column, like in zip(cells.columns, (column.alias("") for column in cells), frame, strict=True):
         bare = column.str.strip_chars()
         texts = column.set(bare.is_in(["", form.missing, *reading.missing]), None)
         kind = like.dtype
         if kind.is_numeric():
-            if column.name in form.decimal_comma:
+            if name in form.decimal_comma:
                 texts = texts.str.replace(",", ".", literal=True)
-            typed = texts.str.strip_chars().cast(pl.Int64 if kind.is_integer() else pl.Float64)
+            typed = texts.str.strip_chars().cast(kind if kind.is_integer() else pl.Float64)
         elif kind == pl.Date:
-            typed = texts.str.strip_chars().str.to_date(form.date_formats.get(column.name))
+            typed = texts.str.strip_chars().str.to_date(form.date_formats.get(name))
         elif kind == pl.Datetime:
             unit: Any = getattr(kind, "time_unit", "us")
-            typed = texts.str.strip_chars().str.to_datetime(form.date_formats.get(column.name), time_unit=unit)
+            typed = texts.str.strip_chars().str.to_datetime(form.date_formats.get(name), time_unit=unit)
         elif kind == pl.Boolean:
             typed = texts.str.strip_chars().str.to_lowercase() == "true"
         else:
             typed = texts
-        columns.append(typed.alias(column.name))
+        columns.append(typed.alias(name))
     return pl.DataFrame(columns)
 
 
@@ -206,15 +208,15 @@ def written(column: pl.Series, date_format: str | None) -> pl.Series:
     import polars as pl
 
     if date_format:
-        return column.dt.strftime(date_format)
+        return column.alias("").dt.strftime(date_format).alias(column.name)
     if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
         raise FileError(f"column '{column.name}' has type {column.dtype}, which a text file cannot hold")
     return column.cast(pl.String)
 
 
 def _texts(column: pl.Series, form: TextForm) -> pl.Series:
-    """Format the values of a column as the file did."""
-    texts = written(column, form.date_formats.get(column.name))
+    """Format the values of a column as the file did, without its name."""
+    texts = written(column, form.date_formats.get(column.name)).alias("")
     return texts.str.replace(".", ",", literal=True) if column.name in form.decimal_comma else texts
 
 
@@ -225,19 +227,20 @@ def _as_utf8(data: bytes, path: Path, encoding: str | None) -> tuple[bytes, str,
     notes: tuple[str, ...] = ()
     try:
         text = data.decode(guess)
+        recoded = data if guess == "utf-8" else text.encode()
     except LookupError:
         raise DataError(f"there is no encoding '{guess}'{did_you_mean(guess, _ENCODINGS)}") from None
-    except UnicodeDecodeError:
+    except ValueError:  # as encodings raise that cannot read it, or do not read texts at all
         if encoding:
             raise FileError(f"'{path}' is not in {encoding}; give another encoding") from None
         guess = "cp1252"
         try:
-            text = data.decode(guess)
+            recoded = data.decode(guess).encode()
         except UnicodeDecodeError:
             guess = "latin-1"
-            text = data.decode(guess)
+            recoded = data.decode(guess).encode()
         notes = (f"'{path.name}' is not in UTF-8 and was read as {guess}; give the encoding if that is wrong",)
-    return (data if guess == "utf-8" else text.encode()), guess, notes
+    return recoded, guess, notes
 
 
 _ENCODINGS = (
@@ -291,16 +294,19 @@ def _numbered(data: bytes, delimiter: str) -> list[str]:
     return [f"column_{place}" for place, _ in enumerate(_first_line(data, delimiter), start=1)]
 
 
-def _without_blank_end(cells: pl.DataFrame, data: bytes) -> pl.DataFrame:
-    """Drop the records that blank lines at the end of the file were taken for."""
-    tail = data[-4096:].replace(b"\r", b"")
-    blank = len(tail) - len(tail.rstrip(b"\n")) - 1
-    return cells.head(len(cells) - blank) if blank > 0 else cells
+def _without_blank_end(data: bytes, delimiter: str) -> bytes:
+    r"""Drop blank lines at the end of a file, however many and also of spaces; what ends the last record stays.
+
+    >>> _without_blank_end(b"x,y\r\n1, \r\n \r\n\r\n", ","), _without_blank_end(b"x\ty\n1\t2\n\t\n", chr(9))
+    (b'x,y\r\n1, \r\n', b'x\ty\n1\t2\n\t\n')
+    """
+    end = len(data.rstrip(b" \t\r\n".replace(delimiter.encode(), b"")))
+    return data[: data.find(b"\n", end) + 1 or len(data)]
 
 
 def _check_lines(data: bytes, delimiter: str, width: int, path: Path) -> None:
-    """Refuse lines that do not have as many fields as there are columns, blank ones too except at the end."""
-    reader = csv.reader(io.StringIO(data.decode().rstrip(), newline=""), delimiter=delimiter)
+    """Refuse lines that do not have as many fields as there are columns, blank ones too."""
+    reader = csv.reader(io.StringIO(data.decode(), newline=""), delimiter=delimiter)
     wrong = [reader.line_num for row in reader if len(row) != width]
     if wrong:
         raise FileError(f"'{path}': {counted(len(wrong), 'line')} without {width} fields, the first is line {wrong[0]}")
@@ -349,6 +355,8 @@ def _dated(values: pl.Series, look: pl.Series) -> tuple[pl.Series, bool, str | N
     """Give a column of texts the type of dates or times if exactly one format fits all of it."""
     import polars as pl
 
+    if values.str.contains(_LEAP).any():  # which would be taken for the second after
+        return values, False, None
     for kind, formats in ((pl.Date, _DATES), (pl.Datetime("us"), _TIMES)):
         fitting = []
         for pattern in formats:
