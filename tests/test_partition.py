@@ -149,8 +149,8 @@ def test_methods_that_start_from_a_heuristic_never_lose_more_than_it(seed, k, ti
 
 @given(seed=st.integers(0, 10_000), n=st.integers(5, 60), kind=st.sampled_from(["normal", "grid", "missing"]))
 def test_the_tour_visits_every_record_once_and_is_no_longer_than_nearest_point_next(seed, n, kind):
-    x = draw(kind, n, 2, seed)
-    tour = short_tour(records_of(x), new_watch())
+    x = points_of(draw(kind, n, 2, seed))
+    tour = short_tour(Records(x), new_watch())
     assert sorted(tour.tolist()) == list(range(n))
     length = np.sqrt([reference.distances(x, row) for row in x])
     start = reference.nearest_point_next(x)

@@ -94,7 +94,7 @@ def fit_scale(column: Column, scaling: ScalingName) -> Scale:
     """Measure location and spread of a column.
 
     >>> fit_scale(Column("x", np.array([0.0, 4.0]), np.array([True, True])), "z-score")
-    Scale(base=0.0, unit=4.0, location=0.5, spread=0.5)
+    Scale(base=0.0, unit=4.0, location=0.5, spread=0.5, kept=None, variance=1.0)
     """
     seen = column.values[column.observed].astype(np.float64)
     if not len(seen):

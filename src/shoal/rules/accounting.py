@@ -70,6 +70,7 @@ class Kept:
 def guaranteed(rule: Classified) -> bool:
     """Whether a rule is kept by construction wherever it held.
 
+    >>> from shoal.rules.classify import classify
     >>> from shoal.rules.grammar import parse_rule
     >>> guaranteed(classify(parse_rule("A <= B"))), guaranteed(classify(parse_rule("A is missing or B > 0")))
     (True, False)
