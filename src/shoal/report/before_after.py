@@ -169,7 +169,7 @@ def number_shape(original: Table, released: Table, name: str, least: int = 0, bi
     if least:  # that an original lies outside is not told: ends are always open
         outside = (len(edges) > 0, len(edges) > 0)
     held_back = least > 0 and (bool((there & ~kept).any()) or _decided_by_one(was))
-    return NumberShape(name, date, whole, edges.tolist(), *outside, *sides, held_back)
+    return NumberShape(name, date, whole, edges.tolist(), *outside, sides[0], sides[1], held_back)
 
 
 def _decided_by_one(values: Floats) -> bool:
