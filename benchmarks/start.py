@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+import shoal
 from record import Recorder
 from shoal.kernels.library import SWITCH
 
@@ -52,13 +53,15 @@ def run(quick: bool) -> None:
                 found[way] = _cpu_seconds(line, folder, {"XDG_CACHE_HOME": str(cache), SWITCH: switch})
                 release = folder / "release.csv"
                 releases.append(release.read_bytes() if release.exists() else b"")
-                release.unlink(missing_ok=True)
+                for written in folder.glob("release.csv*"):  # with its manifest
+                    written.unlink()
             recorder.add(command=command, **found, same_release=len(set(releases)) == 1)
 
 
 def _cpu_seconds(line: list[str], folder: Path, settings: dict[str, str]) -> float:
     """Return the CPU seconds of a command and of what it starts."""
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"} | settings
+    environment["PYTHONPATH"] = str(Path(shoal.__file__).parents[1])  # this one, wherever the command runs
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(line, cwd=folder, env=environment, check=True, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

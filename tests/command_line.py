@@ -26,5 +26,5 @@ def manifest_of(out):
 
 def in_new_python(code):
     """Run code in a new interpreter and return what it prints."""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
     return done.stdout.strip()

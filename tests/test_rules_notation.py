@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from command_line import in_new_python
 from shoal.errors import PlanError, ShoalError
 from shoal.rules.expression import (
     And,
@@ -254,6 +255,16 @@ def schematron(folder, body, namespace=ISO, head=""):
 
 def record(tests, context="Record"):
     return f'<pattern><rule context="{context}">{tests}</rule></pattern>'
+
+
+def test_xpath_is_read_the_same_in_any_locale_that_another_library_has_set():
+    """The engine of Schematron sets it; elementpath then failed once, and waited for a lock without end after that."""
+    pytest.importorskip("elementpath")
+    code = (
+        "import locale; from shoal.rules.xpath import parse_xpath; locale.setlocale(locale.LC_COLLATE, '{}');"
+        "print([parse_xpath('max((1, 2)) >= 1', {{}}, 'here').symbol for _ in range(2)])"
+    )
+    assert in_new_python(code.format("C")) == in_new_python(code.format("C.UTF-8")) == "['>=', '>=']"
 
 
 @pytest.mark.parametrize("namespace", [ISO, OLD, ""])

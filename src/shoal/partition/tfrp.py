@@ -79,7 +79,7 @@ def _dissolve_groups(records: Records, watch: Ints, labels: Ints) -> None:
         pooled = np.flatnonzero(groups.sizes)
         changed = np.empty(len(pooled), np.int64)
         turn = _dissolve_in_turn(
-            open_pool(groups.means[pooled]), pooled, changed, values, turns, turn, groups, watch, labels
+            open_pool(groups.means[pooled]), pooled, changed, _LISTED, values, turns, turn, groups, watch, labels
         )
 
 
@@ -112,6 +112,7 @@ def _dissolve_in_turn(
     pool: Pool,
     pooled: Ints,
     changed: Ints,
+    most: int,
     values: Floats,
     turns: Ints,
     turn: int,
@@ -119,7 +120,7 @@ def _dissolve_in_turn(
     watch: Ints,
     labels: Ints,
 ) -> int:
-    """Go through the groups ``turns[turn:]`` until many have changed; returns the turn that is next.
+    """Go through the groups ``turns[turn:]`` until ``most`` have changed; returns the turn that is next.
 
     The pool holds the centroids of the groups ``pooled``, which rise, as all its records; those that changed leave it
     and are listed in ``changed``.
@@ -130,7 +131,7 @@ def _dissolve_in_turn(
     for row in range(len(pooled)):
         row_of[pooled[row]] = row
     rows, distances = np.empty(2, np.int64), np.empty(2)
-    while turn < len(turns) and listed < _LISTED and watch[STOP] == 0:
+    while turn < len(turns) and listed < most and watch[STOP] == 0:
         g = turns[turn]
         turn += 1
         members = order[starts[g] : starts[g + 1]]

@@ -59,8 +59,13 @@ def _parser_class() -> Any:
 
 def parse_xpath(text: str, namespaces: Mapping[str, str], place: str) -> Any:
     """Parse an XPath expression into elementpath's tokens, or say in a PlanError what is wrong with it."""
-    parser = _parser_class()(namespaces=dict(namespaces))
+    parser_class = _parser_class()
+    from elementpath.collations import UNICODE_CODEPOINT_COLLATION
     from elementpath.exceptions import ElementPathError
+
+    # by the locale of the process, which other libraries set, texts would be in another order than in the engine; and
+    # where that locale is not installed, a lock of elementpath stays closed for good
+    parser = parser_class(namespaces=dict(namespaces), default_collation=UNICODE_CODEPOINT_COLLATION)
 
     try:
         token = parser.parse(text)

@@ -123,9 +123,9 @@ def marked_in_several_ways(source: Source, names: Iterable[str]) -> list[str]:
     found = []
     for name in names:
         if name in cells.columns and name in source.frame.columns:
-            column = source.frame[name]
+            column = source.frame[name].alias("")
             missing = column.is_null() | column.is_nan() if column.dtype.is_float() else column.is_null()
-            if cells[name].filter(missing).n_unique() > 1:
+            if cells[name].alias("").filter(missing).n_unique() > 1:
                 found.append(name)
     return found
 
