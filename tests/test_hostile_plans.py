@@ -187,7 +187,7 @@ def test_an_error_about_many_values_or_many_mistakes_is_short(tmp_path):
 def test_a_delimiter_or_encoding_that_is_none_is_refused(tmp_path, settings):
     path = tmp_path / "h.csv"
     path.write_text("a;b\nc;b\n", encoding="utf-8")
-    with pytest.raises(ShoalError, match="delimiter: must be a single character|there is no encoding|is not in undef"):
+    with pytest.raises(ShoalError, match=r"delimiter: must be a single character|there is no encoding|is not in undef"):
         load_hierarchy({"file": str(path), **settings})
 
 
