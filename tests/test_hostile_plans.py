@@ -16,6 +16,7 @@ from shoal.columns.hierarchy import load_hierarchy
 from shoal.columns.hierarchy.nested import read_nested
 from shoal.errors import DataError, FileError, PlanError, ShoalError
 from shoal.plan import limits
+from shoal.plan.hierarchies import HierarchySettings
 from shoal.plan.loading import load_settings, plan_settings
 from shoal.plan.plan import Plan
 
@@ -178,7 +179,60 @@ def test_an_error_about_many_values_or_many_mistakes_is_short(tmp_path):
     assert len(str(caught.value)) < 5000
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [{"delimiter": "ab"}, {"delimiter": ""}, {"delimiter": "\n"}, {"encoding": "undefined"}, {"encoding": "a\0b"}],
+    ids=repr,
+)
+def test_a_delimiter_or_encoding_that_is_none_is_refused(tmp_path, settings):
+    path = tmp_path / "h.csv"
+    path.write_text("a;b\nc;b\n", encoding="utf-8")
+    with pytest.raises(ShoalError, match=r"delimiter: must be a single character|there is no encoding|is not in undef"):
+        load_hierarchy({"file": str(path), **settings})
+
+
 def test_numbers_that_would_be_written_out_with_a_billion_zeros_are_none():
     for value in ("1e999999999", "1e-999999999", "9" * 5000):
         with pytest.raises(DataError, match="these values are none"):
             load_hierarchy({"intervals": [10]}, [value])
+
+
+ODD = [
+    "7",
+    "-1",
+    "1.5",
+    "true",
+    "null",
+    "text",
+    "[]",
+    "{}",
+    "[1, 2]",
+    "[[a], [b]]",
+    "{a: 1}",
+    "{1: 2}",
+    "2020-01-01",
+    "!!binary aGk=",
+]
+
+
+@pytest.mark.parametrize("setting", sorted(Plan.model_fields))
+def test_any_setting_of_any_kind_is_taken_or_refused_in_words(tmp_path, setting):
+    path = tmp_path / "p.yaml"
+    base = {"k": "2", "quasi_identifiers": "[age]", "method": "mdav"}
+    for value in ODD:
+        given = {**base, setting: value}
+        path.write_text("".join(f"{name}: {text}\n" for name, text in given.items()), encoding="utf-8")
+        with contextlib.suppress(ShoalError):
+            shoal.protect(TABLE, plan=path)
+        with contextlib.suppress(ShoalError):
+            shoal.read_rules(path)
+
+
+@pytest.mark.parametrize("setting", sorted(HierarchySettings.model_fields))
+def test_any_hierarchy_of_any_kind_is_taken_or_refused_in_words(tmp_path, setting):
+    for value in ODD:
+        with contextlib.suppress(ShoalError):
+            given = plan_settings(f"job: {{{setting}: {value}}}")["job"]
+            load_hierarchy(given, ["a", "b"])
+        with contextlib.suppress(ShoalError):
+            load_hierarchy({"tree": {"top": ["a", "b"]}, **given}, ["a", "b"])

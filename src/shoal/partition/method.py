@@ -181,7 +181,7 @@ class Method:
         for name, value in given.items():
             if name not in known:
                 has = f"it has {', '.join(known)}" if known else "it has no options"
-                mistakes.append(f"method '{self.name}' has no option '{name}'{did_you_mean(name, known)} ({has})")
+                mistakes.append(f"method '{self.name}' has no option '{name}'{did_you_mean(str(name), known)} ({has})")
                 continue
             try:
                 parsed[name] = known[name].parse(value)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, field_validator, model_validator
 
 from shoal.errors import PlanError
-from shoal.plan.settings import Flag, Real, Settings
+from shoal.plan.settings import Flag, Real, Settings, named
 
 Form = Literal["leaf-to-root", "child-parent", "nested", "owl"]
 
@@ -97,6 +97,11 @@ class HierarchySettings(Settings):
     flat: Flag = False
     distance: Literal["wu-palmer", "path", "information-content"] = "wu-palmer"
 
+    @field_validator("wordnet", mode="before")
+    @classmethod
+    def _by_name(cls, value: object) -> object:
+        return named(value, "wordnet")
+
     @field_validator("file", mode="before")
     @classmethod
     def _path(cls, value: object) -> object:
@@ -125,6 +130,8 @@ class HierarchySettings(Settings):
             mistakes.append(f"{', '.join(in_text)}: has no effect on the form '{self.form}'")
         if self.several_parents == "first" and not self.file:
             mistakes.append("several_parents: has no effect without a file")
+        if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '\r\n"'):
+            mistakes.append("delimiter: must be a single character, and no quote or line end")
         if len(set(self.order)) < len(self.order):
             mistakes.append("order: names a value more than once")
         if any(width <= 0 for width in self.intervals):

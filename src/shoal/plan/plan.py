@@ -13,7 +13,7 @@ from shoal.plan.categories import CategorySettings, category_mistakes
 from shoal.plan.limits import LARGEST_K, LARGEST_OPTION, LARGEST_SEED
 from shoal.plan.roles import Role
 from shoal.plan.rules import rules_or_file
-from shoal.plan.settings import Flag, Settings, Whole
+from shoal.plan.settings import Flag, Settings, Whole, named
 
 EVERY_COLUMN = "*"  # key of `aggregators` that stands for all columns without an entry of their own
 
@@ -76,6 +76,7 @@ def as_reading(value: object) -> Reading:
         return value
     if value is not None and not isinstance(value, Mapping):
         raise PlanError("reading: give delimiter, encoding, missing or header by name, such as {'encoding': 'latin-1'}")
+    named(value, "reading")
     return Reading(**(value or {}))
 
 
@@ -170,7 +171,12 @@ class Plan(CategorySettings):
     @field_validator("blocking", mode="before")
     @classmethod
     def _by_method(cls, value: object) -> object:
-        return {"method": value} if isinstance(value, str) else value
+        return {"method": value} if isinstance(value, str) else named(value, "blocking")
+
+    @field_validator("reading", mode="before")
+    @classmethod
+    def _reading_by_name(cls, value: object) -> object:
+        return named(value, "reading")
 
     @field_validator("aggregators", mode="before")
     @classmethod

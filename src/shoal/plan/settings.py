@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -27,6 +28,13 @@ def _only(what: str, *kinds: type, but: type | None = None) -> BeforeValidator:
 Whole = Annotated[int, _only("a whole number", str, bytes, bool)]
 Real = Annotated[float, _only("a number", str, bytes, bool), Field(allow_inf_nan=False)]
 Flag = Annotated[bool, _only("true or false", str, bytes, int, float, but=bool)]
+
+
+def named(value: object, setting: str) -> object:
+    """Return a value, or refuse settings inside a setting whose names are not texts, which pydantic stumbles over."""
+    if isinstance(value, Mapping) and not all(isinstance(name, str) for name in value):
+        raise PlanError(f"{setting}: give its settings by their names")
+    return value
 
 
 class Settings(BaseModel):

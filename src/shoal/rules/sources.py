@@ -37,6 +37,8 @@ def read_rules(path: str | Path) -> list[Rule]:
 
         settings = rules_or_file(load_settings(path))
         given = settings.get("rules_file")
+        if given is not None and not isinstance(given, str):
+            raise PlanError(f"'{path}': rules_file: must be a text")
         if given and Path(given).suffix.lower() in PLANS:
             raise PlanError(f"'{path}': rules are in another plan; name a file of rules")
         rules = as_rules(settings.get("rules") or (), given)
@@ -62,6 +64,9 @@ def as_rules(expressions: Sequence[str], file: str | Path | None = None) -> list
     rules: list[Rule] = []
     mistakes: list[str] = []
     for number, text in enumerate(expressions, start=1):
+        if not isinstance(text, str):
+            mistakes.append(f"rule {number}: must be a text; put it in quotes")
+            continue
         try:
             rules.append(parse_rule(text, f"rule {number}"))
         except PlanError as error:
