@@ -86,7 +86,7 @@ def test_pricing_finds_the_least_reduced_cost_of_every_root(seed, n, k):
     for rows in map(list, all_groups(n, k)):
         root = max(rows, key=lambda row: (prices[row], row))
         expected[root] = min(expected[root], squares(x[rows]) - prices[rows].sum())
-    priced = bounds._price(bounds._table(x, k), prices, k, True, 0.0, 2, lambda: False)
+    priced = bounds._price(bounds._table(x, k), prices, k, 2, lambda: False, exact=True)
     assert priced.least == pytest.approx(expected, abs=1e-9)
     for root in np.flatnonzero(expected < -1e-9):
         rows = priced.found[root, 0, : priced.sizes[root, 0]]
