@@ -1,6 +1,21 @@
-"""Hierarchies by walking up: a tree is a dict of parents, or the list of its (child, parent) pairs."""
+"""Random hierarchies, and what walking up says of them.
+
+A tree is a dict of parents, or the list of its (child, parent) pairs.
+"""
 
 from __future__ import annotations
+
+from hypothesis import strategies as st
+
+
+@st.composite
+def trees(draw, most=24):
+    """Pairs of child and parent of a random tree, shuffled, and its root."""
+    size = draw(st.integers(1, most))
+    parents = [draw(st.integers(0, node - 1)) for node in range(1, size)]
+    names = draw(st.permutations([f"n{i}" for i in range(size)]))
+    pairs = [(names[node + 1], names[parent]) for node, parent in enumerate(parents)]
+    return draw(st.permutations(pairs)), names[0]
 
 
 def above(tree, name):

@@ -10,13 +10,12 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests import slow_measures as slow
-from tests.test_hierarchy import trees
-from typer.testing import CliRunner
 
 import shoal
-from shoal.cli import app
+import slow_measures as slow
+from command_line import run
 from shoal.columns.hierarchy import grow
+from slow_hierarchy import trees
 
 PLACES = [("Spain", "Europe"), ("France", "Europe"), ("Europe", "world"), ("Japan", "Asia"), ("Asia", "world")]
 JOBS = [("baker", "craft"), ("smith", "craft"), ("craft", "work"), ("clerk", "office"), ("office", "work")]
@@ -138,7 +137,7 @@ def test_the_command_line_takes_hierarchies(tmp_path):
     words += ["--hierarchy", "place=place.csv", "--hierarchy", "job=job.yaml"]
     words = [str(tmp_path / word) if word.startswith(("before", "after")) else word for word in words]
     words = [word.replace("=", f"={tmp_path}/") for word in words]
-    result = CliRunner().invoke(app, words)
+    result = run(*words)
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout)["semantic_loss"] == pytest.approx(measured().semantic_loss)
 

@@ -12,17 +12,7 @@ from hypothesis import strategies as st
 
 from shoal.columns.hierarchy import DISTANCES, Hierarchy, NodeDistances, distance_matrix, grow
 from shoal.errors import DataError, PlanError
-from slow_hierarchy import above, subsumer
-
-
-@st.composite
-def trees(draw, most=24):
-    """Pairs of child and parent of a random tree, shuffled, and its root."""
-    size = draw(st.integers(1, most))
-    parents = [draw(st.integers(0, node - 1)) for node in range(1, size)]
-    names = draw(st.permutations([f"n{i}" for i in range(size)]))
-    pairs = [(names[node + 1], names[parent]) for node, parent in enumerate(parents)]
-    return draw(st.permutations(pairs)), names[0]
+from slow_hierarchy import above, subsumer, trees
 
 
 def slow_distance(pairs, kind, counts, a, b):

@@ -6,7 +6,6 @@ import json
 
 import polars as pl
 import pytest
-from tests.small_wordnet import write_small_wordnet
 from typer.testing import CliRunner
 
 import shoal
@@ -14,6 +13,7 @@ from shoal.cli import app
 from shoal.columns.hierarchy import grow
 from shoal.report.outlines import outline
 from shoal.tables.table import open_table
+from small_wordnet import write_small_wordnet
 
 JOBS = "baker;craft;work\nsmith;craft;work\nclerk;office;work\n"
 PEOPLE = ["baker"] * 7 + ["smith"] * 2 + ["office"] * 6 + ["clerk"] * 5

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.test_hierarchy import trees
 
 from shoal.columns.hierarchy import Hierarchy, grow, load_hierarchy, uncovered, write_rows
 from shoal.columns.hierarchy.from_values import flat, intervals, ordered
@@ -16,6 +15,7 @@ from shoal.columns.hierarchy.nested import read_nested, write_nested
 from shoal.columns.hierarchy.rows import read_rows
 from shoal.errors import DataError, FileError, MissingExtra, PlanError
 from shoal.plan.hierarchies import HierarchySettings
+from slow_hierarchy import trees
 
 PLACES = grow([("Spain", "Europe"), ("France", "Europe"), ("Europe", "*"), ("Japan", "Asia"), ("Asia", "*")])
 

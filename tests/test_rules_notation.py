@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from command_line import in_new_python
+from schematron_files import FIGURES, ISO, OLD, pattern_of, write_schematron
 from shoal.errors import PlanError, ShoalError
 from shoal.rules.expression import (
     And,
@@ -197,45 +198,6 @@ def test_what_is_written_as_schematron_reads_as_the_same_rule(tmp_path_factory, 
 
 # -- the figures of Torra, Cano and Navarro-Arribas (2009) ---------------------------------------------------------
 
-ISO, OLD = "http://purl.oclc.org/dsdl/schematron", "http://www.ascc.net/xml/schematron"
-FIGURES = """
-<pattern name="EC-LC: V9+V10 = V14">
-  <rule context="Record">
-    <assert test="1.0 * number(V9)
-      + 1.0 * number(V10)
-      = number(V14)">others <value-of select="V9"/> and own <value-of select="V10"/> are not the family's
-      <value-of select="V14"/></assert>
-  </rule>
-</pattern>
-<pattern name="EC-NLC: V5*V15 = V16">
-  <rule context="Record">
-    <assert test="number(V5)
-      * number(V15)
-      = number(V16)">product of <value-of select="V5"/></assert>
-  </rule>
-</pattern>
-<pattern name="EC-PV: V3 in [0, 7500]">
-  <rule context="Record">
-    <assert test="0 &lt;= number(V3) and
-      number(V3) &lt;= 7500">out of bounds</assert>
-  </rule>
-</pattern>
-<pattern name="EC-LC: if V8 &lt; 1115 then
-  V13 &lt;= V12">
-  <rule context="Record">
-    <assert test="not(number(V8) &lt; 1115) or
-      (number(V13) &lt;= number(V12))">wages above taxable income</assert>
-  </rule>
-</pattern>
-<pattern name="Value-domain restriction">
-  <rule context="Record">
-    <let name="original"
-        value="document('microdata.xml')"/>
-    <assert test="exists(index-of
-                        ($ original //Record/V1, V1))">not in the domain: <value-of select="V1"/></assert>
-  </rule>
-</pattern>
-"""
 EXPECTED = {
     "EC-LC: V9+V10 = V14": "1 * V9 + 1 * V10 = V14",
     "EC-NLC: V5*V15 = V16": "V5 * V15 = V16",
@@ -243,18 +205,6 @@ EXPECTED = {
     "EC-LC: if V8 < 1115 then V13 <= V12": "if V8 < 1115 then V13 <= V12",
     "Value-domain restriction": "V1 from original",
 }
-
-
-def schematron(folder, body, namespace=ISO, head=""):
-    pytest.importorskip("elementpath")
-    path = folder / "rules.sch"
-    attribute = f' xmlns="{namespace}"' if namespace else ""
-    path.write_text(f"{head}<schema{attribute}>{body}</schema>", encoding="utf-8")
-    return path
-
-
-def record(tests, context="Record"):
-    return f'<pattern><rule context="{context}">{tests}</rule></pattern>'
 
 
 def test_xpath_is_read_the_same_in_any_locale_that_another_library_has_set():
@@ -269,7 +219,7 @@ def test_xpath_is_read_the_same_in_any_locale_that_another_library_has_set():
 
 @pytest.mark.parametrize("namespace", [ISO, OLD, ""])
 def test_the_figures_as_they_stand(tmp_path, namespace):
-    rules = read_schematron(schematron(tmp_path, FIGURES, namespace))
+    rules = read_schematron(write_schematron(tmp_path, FIGURES, namespace))
     assert {rule.name: write_condition(rule.condition) for rule in rules} == EXPECTED
     assert rules[-1].schematron.documents == ("microdata.xml",)
 
@@ -305,7 +255,7 @@ def test_the_figures_as_they_stand(tmp_path, namespace):
     ],
 )
 def test_what_xpath_means(tmp_path, test, expression):
-    (rule,) = read_schematron(schematron(tmp_path, record(f'<assert test="{test}"/>')))
+    (rule,) = read_schematron(write_schematron(tmp_path, pattern_of(f'<assert test="{test}"/>')))
     assert (write_condition(rule.condition) if rule.condition else None) == expression
 
 
@@ -323,7 +273,7 @@ def test_reports_lets_contexts_and_the_order_of_rules(tmp_path):
     </pattern>
     <pattern><rule context="Record/V2"><assert test="number(.) >= ../V1"/></rule></pattern>
     """
-    rules = read_schematron(schematron(tmp_path, body))
+    rules = read_schematron(write_schematron(tmp_path, body))
     assert {rule.name: write_condition(rule.condition) for rule in rules} == {
         "several (1)": "if V8 < 1115 then V3 >= -7500 and V3 <= 7500",
         "own": "if V8 < 1115 then V1 > 0",
@@ -335,26 +285,26 @@ def test_reports_lets_contexts_and_the_order_of_rules(tmp_path):
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        (record('<assert test="foo(V1)"/>'), r"rules.sch, line 1: .*at character 1: unknown function 'foo'"),
-        (record('<assert test="V1 + = 2"/>'), "unexpected '='"),
-        (record('<assert test="V1 = $limit"/>'), r"there is no variable '\$limit'"),
-        (record('<assert test="x:V1 = 2"/>'), "prefix 'x' is not declared"),
-        (record("<assert test=\"doc('/etc/passwd') = V1\"/>"), r"'doc\(\)' looks outside the record"),
-        (record('<assert test="count(//Record) = 3"/>'), "a path from the root"),
-        (record('<assert test="preceding-sibling::Record/V1 = V1"/>'), "looks outside the record"),
-        (record('<assert test="document(V1)//a = V1"/>'), "in quotes"),
-        (record("<assert/>"), "<assert> needs a test"),
-        (record('<assert test="V1 = 1"><value-of select="nonsense("/></assert>'), "cannot understand the XPath"),
+        (pattern_of('<assert test="foo(V1)"/>'), r"rules.sch, line 1: .*at character 1: unknown function 'foo'"),
+        (pattern_of('<assert test="V1 + = 2"/>'), "unexpected '='"),
+        (pattern_of('<assert test="V1 = $limit"/>'), r"there is no variable '\$limit'"),
+        (pattern_of('<assert test="x:V1 = 2"/>'), "prefix 'x' is not declared"),
+        (pattern_of("<assert test=\"doc('/etc/passwd') = V1\"/>"), r"'doc\(\)' looks outside the record"),
+        (pattern_of('<assert test="count(//Record) = 3"/>'), "a path from the root"),
+        (pattern_of('<assert test="preceding-sibling::Record/V1 = V1"/>'), "looks outside the record"),
+        (pattern_of('<assert test="document(V1)//a = V1"/>'), "in quotes"),
+        (pattern_of("<assert/>"), "<assert> needs a test"),
+        (pattern_of('<assert test="V1 = 1"><value-of select="nonsense("/></assert>'), "cannot understand the XPath"),
         ("<pattern><rule><assert test='V1 = 1'/></rule></pattern>", "<rule> needs a context"),
-        (record('<assert test="V1 = 1"/>', "*"), "name the element that is a record"),
-        (record('<assert test="V1 = 1"/>', "Record[doc('x.xml')//a = 1]"), r"'doc\(\)' looks outside the record"),
-        (record('<assert test="V1 = 1"/>', "document('x.xml')//Record"), "a context has no document"),
-        (record('<assert test="V1 = 1"/>', "doc('x.xml')//Record"), r"'doc\(\)' looks outside the record"),
-        (record('<assert test="V1 = 1"/>', "Record[1]"), "about all records"),
+        (pattern_of('<assert test="V1 = 1"/>', "*"), "name the element that is a record"),
+        (pattern_of('<assert test="V1 = 1"/>', "Record[doc('x.xml')//a = 1]"), r"'doc\(\)' looks outside the record"),
+        (pattern_of('<assert test="V1 = 1"/>', "document('x.xml')//Record"), "a context has no document"),
+        (pattern_of('<assert test="V1 = 1"/>', "doc('x.xml')//Record"), r"'doc\(\)' looks outside the record"),
+        (pattern_of('<assert test="V1 = 1"/>', "Record[1]"), "about all records"),
         ("<ns prefix='1x' uri='urn:x'/>", "<ns> needs a prefix"),
-        (record('<assert test="' + "V1 + " * 3000 + 'V1 = 0"/>'), "too long|too deep"),
+        (pattern_of('<assert test="' + "V1 + " * 3000 + 'V1 = 0"/>'), "too long|too deep"),
         ("<include href='http://example.org/more.sch'/>", "<include>: other files are not read"),
-        (record("<extends rule='a'/>"), "<extends>: abstract rules"),
+        (pattern_of("<extends rule='a'/>"), "<extends>: abstract rules"),
         ("<pattern is-a='p'/>", "is-a"),
         ("<xsl:function xmlns:xsl='http://www.w3.org/1999/XSL/Transform' name='f'/>", "is XSLT"),
         ("<title>nothing</title>", "has no assert and no report"),
@@ -362,18 +312,18 @@ def test_reports_lets_contexts_and_the_order_of_rules(tmp_path):
             "<pattern><rule context='Record'><assert test='V1=1'/></rule><rule context='Record'/></pattern>",
             "this one never applies",
         ),
-        (record('<assert id="a" test="V1 = 1"/><assert id="a" test="V2 = 1"/>'), "rule 'a' is there 2 times"),
+        (pattern_of('<assert id="a" test="V1 = 1"/><assert id="a" test="V2 = 1"/>'), "rule 'a' is there 2 times"),
     ],
 )
 def test_schematron_that_cannot_be_read(tmp_path, body, told):
     with pytest.raises(PlanError, match=told):
-        read_schematron(schematron(tmp_path, body))
+        read_schematron(write_schematron(tmp_path, body))
 
 
 def test_all_mistakes_of_a_file_are_told(tmp_path):
     tests = '<assert test="foo(V1)"/><assert test="V1 = $x"/>'
     with pytest.raises(PlanError) as caught:
-        read_schematron(schematron(tmp_path, record(tests)))
+        read_schematron(write_schematron(tmp_path, pattern_of(tests)))
     assert len(caught.value.mistakes) == 2
 
 

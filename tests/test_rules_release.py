@@ -14,11 +14,11 @@ from polars.testing import assert_frame_equal
 
 import shoal
 from command_line import manifest_of, run
+from schematron_files import FIGURES, ISO, OLD, write_schematron
 from shoal.errors import BrokenPromise, DataError, FileError, MissingExtra, PlanError, ShoalError
 from shoal.plan.plan import Reading
 from shoal.tables.files import read_file, rows
 from shoal.tables.files.again import read_again
-from test_rules_notation import FIGURES, ISO, OLD
 
 pytest.importorskip("saxonche")
 
@@ -40,12 +40,6 @@ def census():
 
 def write_xml(frame, path):
     rows.write_rows(frame, path, None, {})
-    return path
-
-
-def write_schematron(folder, body, namespace=ISO):
-    path = folder / "rules.sch"
-    path.write_text(f'<schema xmlns="{namespace}">{body}</schema>', encoding="utf-8")
     return path
 
 

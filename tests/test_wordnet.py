@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.small_wordnet import write_small_wordnet
 
 from shoal.columns.hierarchy import distance_matrix, load_hierarchy
 from shoal.errors import DataError, FileError
+from small_wordnet import write_small_wordnet
 
 nltk = pytest.importorskip("nltk", reason="the extra wordnet is not installed")
 
