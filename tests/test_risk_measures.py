@@ -132,7 +132,7 @@ def test_ties_share_the_link(rows):
     values = np.array(rows, dtype=float)
     original, released = values[:, :2], values[:, 2:]
     if (original.std(axis=0) == 0.0).any():
-        original = original + np.arange(len(rows))[:, None]
+        original = original + 10.0 * np.arange(len(rows))[:, None]
     found = shoal.measure(lettered(original), lettered(released))
     assert found.dbrl == pytest.approx(slow.dbrl(*slow.z_scores(original, released)))
 

@@ -33,8 +33,8 @@ class Scale:
     A constant column has a spread of 0 and becomes 0 everywhere: it plays no part in distances.
 
     ``kept`` is what may be taken from the values of a column that is not scaled without changing a digit of their
-    differences: ``base``, or 0 where that would round. None where the column is scaled. ``variance`` is that of the
-    scaled values, which a missing one is expected to have.
+    differences: ``base``, or 0 where that would round. None where the column is scaled. ``deviation`` is the
+    standard deviation of the scaled values, which a missing one is expected to have.
     """
 
     base: float
@@ -42,7 +42,7 @@ class Scale:
     location: float
     spread: float
     kept: float | None = None
-    variance: float = 1.0
+    deviation: float = 1.0
 
     def apply(self, values: Numbers) -> Floats:
         """Scale an array of values."""
@@ -94,7 +94,7 @@ def fit_scale(column: Column, scaling: ScalingName) -> Scale:
     """Measure location and spread of a column.
 
     >>> fit_scale(Column("x", np.array([0.0, 4.0]), np.array([True, True])), "z-score")
-    Scale(base=0.0, unit=4.0, location=0.5, spread=0.5, kept=None, variance=1.0)
+    Scale(base=0.0, unit=4.0, location=0.5, spread=0.5, kept=None, deviation=1.0)
     """
     seen = column.values[column.observed].astype(np.float64)
     if not len(seen):
@@ -104,14 +104,14 @@ def fit_scale(column: Column, scaling: ScalingName) -> Scale:
     unit = _power_of_two(float(np.abs(above).max()))
     x = above / unit
     if x.min() == x.max():
-        return Scale(base, unit, float(x[0]), 0.0, variance=0.0)
+        return Scale(base, unit, float(x[0]), 0.0, deviation=0.0)
     location = float(x.mean())
     location += float((x - location).mean())  # the second pass takes the rounding of the first out
     if scaling == "z-score":
         return Scale(base, unit, location, _spread(x, location, scaling, column.name))
     spread = 1.0 / unit if scaling == "none" else _spread(x, location, scaling, column.name)
     kept = (base if _is_exact(seen, base) else 0.0) if scaling == "none" else None
-    return Scale(base, unit, location, spread, kept, float(np.mean((x - location) ** 2)) / spread**2)
+    return Scale(base, unit, location, spread, kept, float(np.sqrt(np.mean((x - location) ** 2))) / spread)
 
 
 def _is_exact(x: Floats, base: float) -> bool:
@@ -156,7 +156,7 @@ def encode_points(columns: list[Column], scales: list[Scale]) -> Records:
     if observed.all():
         return Records(values)
     means = np.array([scale.middle(False) / unit for scale in scales])
-    return Records(filled_in(values, observed, means, np.array([scale.variance / unit / unit for scale in scales])))
+    return Records(filled_in(values, observed, means, np.array([scale.deviation / unit for scale in scales])))
 
 
 def _side_by_side(columns: list[Column], scales: list[Scale], centred: bool) -> tuple[Floats, Flags, float]:

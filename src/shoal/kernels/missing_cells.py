@@ -17,7 +17,7 @@ from shoal.kernels.arrays import Flags, Floats
 
 
 def filled_in(
-    values: Floats, observed: Flags, means: Floats, variances: Floats, holes: Sequence[bool] | None = None
+    values: Floats, observed: Flags, means: Floats, deviations: Floats, holes: Sequence[bool] | None = None
 ) -> Floats:
     """Return points (n, d + c) for records with missing cells in c of their d columns.
 
@@ -27,7 +27,7 @@ def filled_in(
         What is known; whatever stands at missing cells.
     observed : bool (n, d)
         Which cells there are.
-    means, variances : float64 (d,)
+    means, deviations : float64 (d,)
         Of each column.
     holes : bool (d,), optional
         Columns that may have missing cells; those that have where nothing is said.
@@ -41,5 +41,5 @@ def filled_in(
     """
     known = np.where(observed, values, means)
     marked = np.flatnonzero(~observed.all(axis=0) if holes is None else holes)
-    marks = np.where(observed[:, marked], 0.0, np.sqrt(variances[marked]))
+    marks = np.where(observed[:, marked], 0.0, deviations[marked])
     return np.ascontiguousarray(np.column_stack([known, marks]))
