@@ -207,6 +207,20 @@ def link(made: Path, binary: Path) -> None:
     target = [] if os.environ.get("SHOAL_CC") else ["-target", TARGET, "-mcpu=x86_64"]
     flags = ["-shared", "-O2", "-fPIC", "-fvisibility=hidden", "-s", "-Wl,--gc-sections", "-Wl,--no-undefined"]
     subprocess.run([*compiler, *target, *flags, "-o", str(binary), str(HERE / "shim.c"), str(made), "-lm"], check=True)
+    binary.write_bytes(without_folders(binary.read_bytes()))
+
+
+def without_folders(code: bytes) -> bytes:
+    """Return a library without the folders of the machine that built it, which numba writes into errors.
+
+    They stand in pickles, which know their lengths: dots take the place of the letters.
+    """
+    import numba  # after its settings are made
+
+    folders = (str(Path(numba.__file__).parent.parent), str(HERE.parent.parent / "src"))
+    for folder in folders:
+        code = code.replace(folder.encode(), b"." * len(folder.encode()))
+    return code
 
 
 if __name__ == "__main__":
