@@ -51,10 +51,6 @@ class QuasiIdentifiers:
         """Whether there are categories among the columns."""
         return any(not isinstance(column, Column) for column in self.columns)
 
-    def scale_of(self, name: str) -> Scale | None:
-        """Return how a column is scaled."""
-        return self.scales[self.names.index(name)]
-
     def take(self, rows: Ints) -> QuasiIdentifiers:
         """Return the set restricted to some rows; scales stay those of the whole table."""
         return replace(self, columns=[column.take(rows) for column in self.columns])
