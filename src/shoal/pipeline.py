@@ -224,7 +224,7 @@ def run(
     if guard:
         kept = replace(kept, checked=guard.check_table(data, written))
     clock.lap("check")
-    rules = account_for(editing, kept, protected) if editing else []
+    rules = account_for(editing, kept, protected, how) if editing else []
     summary = summarise(Run(declared, strata, blocks, protected, searched, rules, source), seconds=clock.seconds())
     return Release(
         data=data,

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from shoal.aggregate.sets import ProtectedSet
+from shoal.aggregate.sets import Aggregation, ProtectedSet, aggregate_column
 from shoal.columns.numbers import Column
-from shoal.kernels.arrays import Flags, Floats, Ints
+from shoal.kernels.arrays import Floats, Masked
+from shoal.kernels.representatives import group_rows
 from shoal.rules.classify import Classified
 from shoal.rules.editing import Editing
 from shoal.rules.evaluate import Cells, evaluate
@@ -35,7 +36,8 @@ class RuleSummary:
     guaranteed : bool
         Whether it is kept by construction wherever it held; otherwise it is only checked.
     cost : float
-        What its columns lose more than the means of the same groups would, in percent of their sum of squares.
+        What its columns lose more than the means of the same groups would, in percent of their sum of squares. With
+        sampling weights the means are weighted; of whole numbers they are rounded, as they would be released.
     """
 
     name: str
@@ -84,20 +86,22 @@ def guaranteed(rule: Classified) -> bool:
     )
 
 
-def account_for(editing: Editing, kept: Kept, protected: Sequence[ProtectedSet]) -> list[RuleSummary]:
-    """Say how each rule was kept and what it cost."""
+def account_for(
+    editing: Editing, kept: Kept, protected: Sequence[ProtectedSet], how: Aggregation
+) -> list[RuleSummary]:
+    """Say how each rule was kept and what it cost beside the means that would be released without rules."""
     pairs = [zip(part.quasi.names, part.quasi.aggregators, strict=True) for part in protected]
     aggregators = {name: how for own in pairs for name, how in own}
     costs: dict[str, tuple[float, float]] = {}
     cells = dict(editing.cells)
     for part in protected:
-        sizes = np.bincount(part.groups)
-        for column, (values, observed) in part.columns():
+        grouping = group_rows(part.groups)
+        for column, now in part.columns():
             if column.name in editing.cells:
-                cells[column.name] = released_cells(column, editing.cells[column.name], values, observed)
+                cells[column.name] = released_cells(column, editing.cells[column.name], *now)
                 costs[column.name] = (0.0, 0.0)
                 if isinstance(column, Column):
-                    costs[column.name] = _squares(column, values.astype(np.float64), observed, part.groups, sizes)
+                    costs[column.name] = _squares(column, now, aggregate_column(column, grouping, "mean", how))
     found = []
     for rule in editing.rules:
         own = [costs[name] for name in rule.variables if name in costs]
@@ -122,18 +126,19 @@ def _violations(rule: Classified, cells: Mapping[str, Cells], original: Mapping[
     return 0 if condition is None else int(evaluate(condition, cells, original).violated.sum())
 
 
-def _squares(column: Column, values: Floats, observed: Flags, groups: Ints, sizes: Ints) -> tuple[float, float]:
+def _squares(column: Column, released: Masked, means: Masked) -> tuple[float, float]:
     """Return what released values lose more than means of the groups would, and all squares, in units of variance."""
     seen = column.observed
-    x = column.values.astype(np.float64)
-    variance = float(x[seen].var()) if seen.any() else 0.0
+    x = column.values[seen].astype(np.float64)
+    variance = float(x.var()) if len(x) else 0.0
     if variance == 0.0:
         return 0.0, 0.0
-    counts = np.maximum(np.bincount(groups[seen], minlength=len(sizes)), 1)
-    means = np.bincount(groups[seen], x[seen], minlength=len(sizes)) / counts
-    put = np.where(observed, values, x[seen].mean())
-    lost = ((x - put)[seen] ** 2).sum() - ((x - means[groups])[seen] ** 2).sum()
-    return max(float(lost), 0.0) / variance, float(seen.sum())
+
+    def lost(now: Masked) -> float:
+        put: Floats = np.where(now.observed, now.values, x.mean())[seen]
+        return float(((x - put) ** 2).sum())
+
+    return max(lost(released) - lost(means), 0.0) / variance, float(len(x))
 
 
 _WORDS = {
