@@ -291,3 +291,50 @@ def test_moments_of_records_with_holes_are_those_of_the_pairs_that_have_both(wit
         assert found.counts[i, j] == len(x)
         for name, a, b in [("m11", 1, 1), ("m20", 2, 0), ("m22", 2, 2), ("m31", 3, 1), ("m40", 4, 0)]:
             assert getattr(found, name)[i, j] == pytest.approx((u**a * v**b).mean(), rel=1e-8, abs=1e-8)
+
+
+def test_weighted_means_totals_and_shares_are_those_of_the_two_tables():
+    rng = np.random.default_rng(8)
+    n = 150
+    table = pl.DataFrame(
+        {
+            "x": rng.normal(50.0, 9.0, n),
+            "y": rng.integers(0, 10**6, n),
+            "day": pl.Series(np.datetime64("2020-01-01") + rng.integers(0, 900, n)),
+            "c": rng.choice(["a", "b", "c"], n),
+            "w": rng.lognormal(0.0, 1.0, n),
+        }
+    )
+    released = table.with_columns(
+        x=pl.when(pl.col("x") > 60).then(None).otherwise(pl.col("x") + 1.0), y=pl.col("y") // 10, c=pl.lit("a")
+    )
+    found = shoal.measure(table, released, ["x", "y", "day", "c"], weight="w")
+    w = table["w"].to_numpy()
+    mean_changes, total_changes = [], []
+    for name in ("x", "y"):
+        own = found.by_column[name]
+        x, z = table[name].to_numpy().astype(float), released[name].cast(pl.Float64).to_numpy()
+        there = ~np.isnan(z)
+        mean, mean_now = np.average(x, weights=w), np.average(z[there], weights=w[there])
+        assert (own["weighted_mean_original"], own["weighted_mean"]) == pytest.approx((mean, mean_now))
+        assert own["weighted_total_original"] == pytest.approx((w * x).sum())
+        assert own["weighted_total"] == pytest.approx((w * z)[there].sum())
+        deviation = np.sqrt(np.average((x - mean) ** 2, weights=w))
+        mean_changes.append(100 * (mean_now - mean) / deviation)
+        total_changes.append(100 * ((w * z)[there].sum() / (w * x).sum() - 1))
+        assert own["weighted_mean_change"] == pytest.approx(mean_changes[-1])
+        assert own["weighted_total_change"] == pytest.approx(total_changes[-1])
+    assert found.weighted_mean_change == pytest.approx(np.abs(mean_changes).mean())
+    assert found.weighted_total_change == pytest.approx(np.abs(total_changes).mean())
+    assert found.weighted_share_change == pytest.approx(100 * w[(table["c"] != "a").to_numpy()].sum() / w.sum())
+    assert "weighted_mean" not in found.by_column["day"]
+    assert shoal.measure(table, released, ["x", "y"]).weighted_mean_change is None
+
+
+def test_a_weighted_release_keeps_weighted_means_and_totals():
+    survey = shoal.example(200).drop_nulls().with_columns(w=pl.int_range(1, pl.len() + 1, eager=False) % 7 + 1.0)
+    release = shoal.protect(survey, 5, ["height", "income"], identifiers="name", weight="w", method="mdav")
+    found = release.measure()
+    assert found.weight == "w"
+    assert found.weighted_mean_change < 0.1  # rounding of whole numbers
+    assert found.weighted_total_change < 0.1

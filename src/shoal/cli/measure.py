@@ -16,10 +16,13 @@ from shoal.cli.options import (
     Force,
     Hierarchy,
     Json,
+    MadeWith,
     Missing,
     NoHeader,
     Nominal,
     Order,
+    RecordScaling,
+    UniqueColumns,
     categories,
     names,
     reading_of,
@@ -48,12 +51,14 @@ def measure(
     released: Annotated[Path, typer.Argument(metavar="RELEASED", help="The table after, with the same rows.")],
     quasi: Annotated[
         list[str] | None,
-        typer.Option("-q", "--quasi-identifiers", help="Columns to measure: a,b; all that both have by default."),
+        typer.Option("-q", "--quasi-identifiers", help="Columns: a,b; those of the manifest, or all, by default."),
     ] = None,
     confidential: Annotated[
         list[str] | None, typer.Option(help="Columns for l-diversity, alpha and t-closeness: a,b.")
     ] = None,
-    weight: Annotated[str | None, typer.Option(help="Column of sampling weights, for the global risk.")] = None,
+    weight: Annotated[
+        str | None, typer.Option(help="Column of sampling weights: risk, and weighted means and totals.")
+    ] = None,
     known: Annotated[
         list[str] | None, typer.Option(help="Columns that an intruder knows: a,b; the quasi-identifiers by default.")
     ] = None,
@@ -67,9 +72,12 @@ def measure(
     order: Order = None,
     nominal: Nominal = None,
     column_weight: ColumnWeight = None,
-    scaling: Annotated[
-        str | None, typer.Option(help="What numbers are divided by in the record loss: range, z-score, robust or none.")
+    scaling: RecordScaling = None,
+    unique_columns: UniqueColumns = None,
+    interval: Annotated[
+        int | None, typer.Option(min=1, max=10, help="Show interval disclosure at this single width, in percent, too.")
     ] = None,
+    plan: MadeWith = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the figures to a JSON file.")
     ] = None,
@@ -94,6 +102,8 @@ def measure(
             population=population,
             **categories(hierarchy, order, nominal, column_weight),
             scaling=scaling,
+            unique_columns=unique_columns,
+            plan=plan,
             reading=reading_of(delimiter, encoding, missing, no_header),
             output=output,
             overwrite=force,
@@ -105,6 +115,8 @@ def measure(
             typer.echo(json.dumps(found.to_dict()))
         else:
             out().print(_figures_table(found), _columns_table(found))
+            if interval is not None and found.interval_by_width:
+                out().print(_intervals_table(found, interval))
 
 
 def _figures_table(found: shoal.Measures) -> Table:
@@ -134,6 +146,16 @@ def _columns_table(found: shoal.Measures) -> Table:
     for column, figures in found.by_column.items():
         cells = [_short(figures.get(name)) for name in shown]
         table.add_row(Text(shoal.printable(column), overflow="fold"), *cells)
+    return table
+
+
+def _intervals_table(found: shoal.Measures, width: int) -> Table:
+    table = plain_table(f"inside an interval of {width} %", "figure")
+    table.columns[1].justify = "right"
+    labels = {"interval_disclosure": "numbers, by rank", "interval_disclosure_sd": "numbers, by deviation"}
+    labels |= {"interval_records": "records, by rank", "interval_records_sd": "records, by deviation"}
+    for name, label in labels.items():
+        table.add_row(label, _figure(found.interval_by_width[name][str(width)], "%"))
     return table
 
 

@@ -25,6 +25,8 @@ class Measures(NamedFigures):
     ----------
     records : int
         Rows of the tables.
+    weight : str or None
+        The column of sampling weights.
     quasi_identifiers, numeric, categorical, semantic, known, confidential : list of str
         The columns that were measured, those of them with numbers, with categories and with a hierarchy, those that the
         intruder knows, and the confidential ones.
@@ -44,6 +46,8 @@ class Measures(NamedFigures):
         Propensity score; overlap of confidence intervals of regression coefficients.
     table_distance, table_hellinger : float
         Distance of the tables of every two columns of categories, or of the one there is.
+    weighted_mean_change, weighted_total_change, weighted_share_change : float
+        Changes of what a weighted sample says of the population: of means, of totals, and of the shares of categories.
     suppressed_cells : int
         Cells that are missing in the release only.
     generalised_cells, root_cells, replaced_cells : int
@@ -61,6 +65,8 @@ class Measures(NamedFigures):
         ``error`` of the figure, 0 where that was all of them.
     interval_disclosure, interval_disclosure_sd, interval_records, interval_records_sd : float
         Numbers, and whole records, within an interval by rank or by standard deviation.
+    interval_by_width : dict
+        The same four for each single width p of 1 to 10 percent, by their names and by p.
     dr, score : float
         Mean of DBRL and interval disclosure; mean of PIL and DR.
     global_risk, global_risk_original, expected_reidentifications, highest_risk : float
@@ -69,8 +75,10 @@ class Measures(NamedFigures):
         Number of records with an individual risk of at least 50, 20, 10, 5 and 1 percent.
     sample_uniques, sample_uniques_original, special_uniques : int
         Records alone with their key; those that few columns single out.
-    minimal_uniques : dict
-        Number of minimal sample uniques by how many columns they have.
+    highest_special : float
+        Largest SUDA score of a record.
+    unique_columns, minimal_uniques : int, dict
+        Columns of the largest minimal sample uniques that were looked for; their number by how many columns they have.
     k_anonymity : int
         Records that share the rarest key.
     key_sizes : dict
@@ -90,6 +98,7 @@ class Measures(NamedFigures):
     """
 
     records: int
+    weight: str | None
     quasi_identifiers: list[str]
     numeric: list[str]
     categorical: list[str]
@@ -118,6 +127,9 @@ class Measures(NamedFigures):
     coefficients_kept: float | None
     table_distance: float | None
     table_hellinger: float | None
+    weighted_mean_change: float | None
+    weighted_total_change: float | None
+    weighted_share_change: float | None
     suppressed_cells: int
     generalised_cells: int | None
     root_cells: int | None
@@ -135,6 +147,7 @@ class Measures(NamedFigures):
     interval_disclosure_sd: float | None
     interval_records: float | None
     interval_records_sd: float | None
+    interval_by_width: dict[str, dict[str, float | None]]
     dr: float | None
     score: float | None
     global_risk: float
@@ -145,6 +158,8 @@ class Measures(NamedFigures):
     sample_uniques: int
     sample_uniques_original: int
     special_uniques: int
+    highest_special: float
+    unique_columns: int
     minimal_uniques: dict[str, int]
     k_anonymity: int
     key_sizes: dict[str, int]

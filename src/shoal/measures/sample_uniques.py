@@ -4,11 +4,12 @@ Elliot, Manning and Ford 2002. A minimal sample unique (MSU) of a record is a se
 and none of whose parts makes it unique. The fewer columns, the easier it is found: an MSU of s columns of d
 scores (d - s)! / (d - M)!, M being the largest size that is looked at, and a record the sum over its MSUs.
 
-As in SUDA2 (Manning, Haglin and Keane 2008) the search goes down into ever smaller parts of the table and never looks at
-a set that cannot be minimal. A record is alive in a set of columns where it is unique in all columns together but not in
-these. What makes it unique in a set and in no part of it is found among the records alive in every set of one column
-less; beside them only the records are kept that agree with one of them there. Sets are taken size by size, so that the
-records of the next size are counted before it is begun: the search ends before the size that would cost too much.
+As in SUDA2 (Manning, Haglin and Keane 2008) the search goes down into ever smaller parts of the table and never looks
+at a set that cannot be minimal. A record is alive in a set of columns where it is unique in all columns together but
+not in these. What makes it unique in a set and in no part of it is found among the records alive in every set of one
+column less; beside them only the records are kept that agree with one of them there. Sets are taken size by size, so
+that the records of the next size are counted before it is begun: the search ends before the size that would cost too
+much.
 
 A record that is unique in some columns is unique in all of them, so that a table whose keys are all shared needs no
 search. Cost: the records that agree with one that is alive, for each set of columns in which one is; at worst O(n d^M).
@@ -138,7 +139,9 @@ def _look(parts: dict[Columns, _Part], chosen: Columns, values: Sequence[Ints], 
     for less in combinations(chosen, len(chosen) - 1):
         candidates = np.intersect1d(candidates, parts[less].alive, assume_unique=True)
     agree = number_values(before.agree * (int(last.max()) + 1) + last[before.rows])[0]
-    several = np.bincount(agree, np.where(alone[before.rows], 1.0, 2.0)) > 1.0  # a record that is there twice has company
+    several = (
+        np.bincount(agree, np.where(alone[before.rows], 1.0, 2.0)) > 1.0
+    )  # a record that is there twice has company
     places = np.searchsorted(before.rows, candidates)  # the rows are in order
     shared = several[agree[places]]
     alive = candidates[shared]

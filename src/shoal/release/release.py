@@ -22,6 +22,7 @@ from shoal.release.notebook import release_fragment
 from shoal.release.summary import Summary
 from shoal.tables.files import Source, check_writable, checksum, write_file
 from shoal.tables.files.writing_whole import check_target, encoded, write_whole, written_whole
+from shoal.tables.manifest import manifest_path
 from shoal.tables.table import open_table
 
 if TYPE_CHECKING:
@@ -151,6 +152,7 @@ class Release:
         known: str | Sequence[str] | None = None,
         blocking: str | Sequence[str] | None = None,
         population: Any = None,
+        unique_columns: int | None = None,
         threads: int | None = None,
         progress: bool | None = None,
     ) -> Measures:
@@ -175,6 +177,7 @@ class Release:
             column_weights=self.plan.column_weights,
             # without categories there is no distance of records that mix kinds
             scaling=None if self.summary.record_loss is None else self.plan.scaling,
+            unique_columns=unique_columns,
             threads=threads,
             progress=progress,
         )
@@ -236,11 +239,6 @@ def check_report(path: Path, inputs: Inputs = (), overwrite: bool = True, beside
     check_target(path, inputs, overwrite)
     if not all(map(find_spec, ("altair", "jinja2", "vl_convert"))):
         raise MissingExtra("a report", "report")
-
-
-def manifest_path(path: Path) -> Path:
-    """Return where the manifest of a release is written: beside it."""
-    return path.with_name(path.name + ".manifest.json")
 
 
 def _size_counts(groups: Ints) -> dict[str, int]:

@@ -86,9 +86,7 @@ def guaranteed(rule: Classified) -> bool:
     )
 
 
-def account_for(
-    editing: Editing, kept: Kept, protected: Sequence[ProtectedSet], how: Aggregation
-) -> list[RuleSummary]:
+def account_for(editing: Editing, kept: Kept, protected: Sequence[ProtectedSet], how: Aggregation) -> list[RuleSummary]:
     """Say how each rule was kept and what it cost beside the means that would be released without rules."""
     pairs = [zip(part.quasi.names, part.quasi.aggregators, strict=True) for part in protected]
     aggregators = {name: how for own in pairs for name, how in own}
