@@ -13,10 +13,10 @@ from shoal.kernels.arrays import Floats, Masked
 from shoal.kernels.representatives import group_rows
 from shoal.rules.classify import Classified
 from shoal.rules.editing import Editing
-from shoal.rules.evaluate import Cells, evaluate
+from shoal.rules.evaluate import Observations, evaluate
 from shoal.rules.expression import Call, Missing, walk
 from shoal.rules.keeping import AGGREGATED, CONSTRUCTED, OTHER_RECORD, OWN_RECORD, SOLVED, SUPPRESSED, Account
-from shoal.rules.tuples import released_cells
+from shoal.rules.tuples import released_observations
 
 
 @dataclass(frozen=True)
@@ -91,12 +91,12 @@ def account_for(editing: Editing, kept: Kept, protected: Sequence[ProtectedSet],
     pairs = [zip(part.quasi.names, part.quasi.aggregators, strict=True) for part in protected]
     aggregators = {name: how for own in pairs for name, how in own}
     costs: dict[str, tuple[float, float]] = {}
-    cells = dict(editing.cells)
+    observations = dict(editing.observations)
     for part in protected:
         grouping = group_rows(part.groups)
         for column, now in part.columns():
-            if column.name in editing.cells:
-                cells[column.name] = released_cells(column, editing.cells[column.name], *now)
+            if column.name in editing.observations:
+                observations[column.name] = released_observations(column, editing.observations[column.name], *now)
                 costs[column.name] = (0.0, 0.0)
                 if isinstance(column, Column):
                     costs[column.name] = _squares(column, now, aggregate_column(column, grouping, "mean", how))
@@ -111,7 +111,7 @@ def account_for(editing: Editing, kept: Kept, protected: Sequence[ProtectedSet],
                 columns=list(rule.variables),
                 kept_by=_kept_by(rule, kept, aggregators, set(costs)),
                 violations_before=int((~editing.held[rule.name]).sum()),
-                violations_after=kept.checked.get(rule.name, _violations(rule, cells, editing.cells)),
+                violations_after=kept.checked.get(rule.name, _violations(rule, observations, editing.observations)),
                 guaranteed=guaranteed(rule),
                 cost=100.0 * sum(pair[0] for pair in own) / total if total > 0.0 else 0.0,
             )
@@ -119,9 +119,11 @@ def account_for(editing: Editing, kept: Kept, protected: Sequence[ProtectedSet],
     return found
 
 
-def _violations(rule: Classified, cells: Mapping[str, Cells], original: Mapping[str, Cells]) -> int:
+def _violations(
+    rule: Classified, observations: Mapping[str, Observations], original: Mapping[str, Observations]
+) -> int:
     condition = rule.rule.condition
-    return 0 if condition is None else int(evaluate(condition, cells, original).violated.sum())
+    return 0 if condition is None else int(evaluate(condition, observations, original).violated.sum())
 
 
 def _squares(column: Column, released: Masked, means: Masked) -> tuple[float, float]:
