@@ -160,7 +160,7 @@ def _intervals_table(found: shoal.Measures, width: int) -> Table:
 
 
 def _short(value: float | int | None) -> str:
-    return "" if value is None else str(value) if isinstance(value, int) else f"{value:.3f}"
+    return "" if value is None else str(value) if isinstance(value, int) else shoal.decimal(value, 3)
 
 
 def _figure(value: Any, unit: str) -> str:
@@ -168,5 +168,5 @@ def _figure(value: Any, unit: str) -> str:
         return ""
     if isinstance(value, list):
         return " to ".join(_figure(part, unit) for part in value)
-    text = str(value) if isinstance(value, int) else f"{value:.2f}" if unit else f"{value:.4g}"
+    text = str(value) if isinstance(value, int) else shoal.decimal(value) if unit else f"{value:.4g}"
     return f"{text} {unit}".strip()

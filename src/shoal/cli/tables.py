@@ -25,7 +25,7 @@ def proof_row(summary: shoal.Summary) -> dict[str, str]:
     """Return what was proved about the loss, where that is anything."""
     if summary.gap is None or summary.bound is None:
         return {}
-    return {"gap": f"{summary.gap:.2f} %: no partition loses less than {summary.bound:.4f} %"}
+    return {"gap": f"{shoal.decimal(summary.gap)} %: no partition loses less than {shoal.decimal(summary.bound, 4)} %"}
 
 
 def summary_table(summary: shoal.Summary) -> Table:
@@ -35,15 +35,15 @@ def summary_table(summary: shoal.Summary) -> Table:
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold")
     table.add_column()
-    sizes = f"{summary.groups} of {summary.smallest_group} to {summary.largest_group} records"
+    sizes = f"{summary.groups} of {shoal.ranged(summary.smallest_group, summary.largest_group, 'record')}"
     rows = {
         "method": f"{summary.method}, k = {summary.k}",
         "records": f"{summary.records}",
         "groups": sizes,
-        "information loss": f"{summary.information_loss:.4f} %",
-        **({} if summary.record_loss is None else {"record loss": f"{summary.record_loss:.4f} %"}),
+        "information loss": f"{shoal.decimal(summary.information_loss, 4)} %",
+        **({} if summary.record_loss is None else {"record loss": f"{shoal.decimal(summary.record_loss, 4)} %"}),
         **proof_row(summary),
-        "SSE, SST": f"{summary.sse:.4f}, {summary.sst:.4f}",
+        "SSE, SST": f"{shoal.decimal(summary.sse, 4)}, {shoal.decimal(summary.sst, 4)}",
         "suppressed cells": f"{summary.suppressed_cells}",
         "seconds": f"{summary.seconds:.2f}",
         "peak memory": "unknown" if summary.peak_memory_mib is None else f"{summary.peak_memory_mib:.0f} MiB",
@@ -65,6 +65,6 @@ def rules_table(summary: shoal.Summary) -> Table:
             Text(rule.kept_by, overflow="fold"),
             f"{rule.violations_before}, {rule.violations_after}",
             "yes" if rule.guaranteed else "checked only",
-            f"{rule.cost:.4f}",
+            shoal.decimal(rule.cost, 4),
         )
     return table

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import FileError
+from shoal.errors import FileError, counted
 from shoal.measures.figures import NamedFigures
 from shoal.plan.files_read import Inputs
 from shoal.tables.files.writing_whole import check_target, write_whole
@@ -176,7 +176,7 @@ class Measures(NamedFigures):
     def __repr__(self) -> str:
         risk = "" if self.dr is None else f", disclosure risk {self.dr:.4g} %, score {self.score:.4g}"
         return (
-            f"<Measures of {self.records} records: information loss {self.information_loss:.4g} %, linked "
+            f"<Measures of {counted(self.records, 'record')}: information loss {self.information_loss:.4g} %, linked "
             f"{self.dbrl:.4g} %{risk}, k = {self.k_anonymity}>"
         )
 

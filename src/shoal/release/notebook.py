@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from shoal.errors import printable
+from shoal.errors import decimal, printable, ranged
 from shoal.release.summary import Summary
 
 _CELL = "text-align:left;padding:.2em 1em .2em 0;vertical-align:top"
@@ -16,9 +16,9 @@ def release_fragment(summary: Summary) -> str:
     rows = {
         "method": f"{summary.method}, k = {summary.k}",
         "records": f"{summary.records:,}",
-        "groups": f"{summary.groups:,} of {summary.smallest_group:,} to {summary.largest_group:,} records",
-        "information loss": f"{summary.information_loss:.2f} %",
-        **({} if summary.record_loss is None else {"record loss": f"{summary.record_loss:.2f} %"}),
+        "groups": f"{summary.groups:,} of {ranged(summary.smallest_group, summary.largest_group, 'record')}",
+        "information loss": f"{decimal(summary.information_loss)} %",
+        **({} if summary.record_loss is None else {"record loss": f"{decimal(summary.record_loss)} %"}),
         "suppressed cells": f"{summary.suppressed_cells:,}",
         "quasi-identifiers": "; ".join(", ".join(map(printable, part.columns)) for part in summary.sets),
     }

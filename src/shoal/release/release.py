@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.errors import FileError, MissingExtra
+from shoal.errors import FileError, MissingExtra, counted, ranged
 from shoal.kernels.arrays import Ints
 from shoal.plan.files_read import Inputs, files_read
 from shoal.plan.folders import without_folders
@@ -69,7 +69,8 @@ class Release:
     def __repr__(self) -> str:
         s = self.summary
         return (
-            f"<Release of {s.records} records in {s.groups} groups of {s.smallest_group} to {s.largest_group}, "
+            f"<Release of {counted(s.records, 'record')} in {counted(s.groups, 'group')} of "
+            f"{ranged(s.smallest_group, s.largest_group, 'record')}, "
             f"method {s.method}, k = {s.k}, information loss {s.information_loss:.4g} %>"
         )
 

@@ -12,7 +12,7 @@ import numpy as np
 from shoal.aggregate.sets import ProtectedSet
 from shoal.columns.categories import AnyColumn, Category
 from shoal.columns.mixed import distinct_records
-from shoal.errors import counted
+from shoal.errors import counted, decimal, fewer_others, one_or_many
 from shoal.kernels.arrays import Ints, Masked
 from shoal.kernels.numbering import number_keys
 from shoal.measures.figures import NamedFigures
@@ -25,6 +25,8 @@ from shoal.release.searching import Searched
 from shoal.release.strata import Strata
 from shoal.rules.accounting import RuleSummary
 from shoal.tables.files import Source, marked_in_several_ways
+
+_MERGED = "share groups with their nearest; their labels are"
 
 
 @dataclass(frozen=True)
@@ -261,8 +263,8 @@ def _notes(run: Run, combined: int, suppressed: int, constant: list[str]) -> lis
         notes.append(f"constant, so without a part in distances and loss: {', '.join(constant)}")
     if merged:
         notes.append(
-            f"{merged} of the strata had fewer than {k} records and share groups with their nearest; their labels "
-            "are still in the release"
+            f"{counted(merged, 'stratum', 'strata')} had fewer than {k} records and "
+            f"{one_or_many(merged, 'shares groups with its nearest; its label is', _MERGED)} still in the release"
         )
     return notes
 
@@ -285,11 +287,13 @@ def _missing_notes(protected: list[ProtectedSet], k: int) -> list[str]:
             for hole in holes:  # one key a record, numbered again so that it stays small
                 alike = number_keys(2 * alike + hole)[0]
             apart |= np.bincount(alike)[alike] < k
-    if not apart.any():
+    count = int(apart.sum())
+    if not count:
         return []
     return [
-        f"{counted(int(apart.sum()), 'record')} share with fewer than {k - 1} others of their group which values are "
-        "missing: whoever knows that could tell them apart"
+        f"{counted(count, 'record')} {one_or_many(count, 'shares', 'share')} with {fewer_others(k)} of "
+        f"{one_or_many(count, 'its', 'their')} group which values are missing: whoever knows that could tell "
+        f"{one_or_many(count, 'it', 'them')} apart"
     ]
 
 
@@ -308,10 +312,11 @@ def _search_notes(options: Mapping[str, Any], searched: Searched | None) -> list
     notes = []
     if searched.interrupted:
         steps = max(searched.steps)
-        notes.append(f"the search was interrupted after {steps} steps; the release is the best found until then")
+        told = counted(steps, "step")
+        notes.append(f"the search was interrupted after {told}; the release is the best found until then")
     wanted = options.get("gap")
     if wanted is not None and searched.gap is not None and searched.gap > wanted:
-        notes.append(f"a gap of {wanted:g} % was not reached; {searched.gap:.3g} % is proved")
+        notes.append(f"a gap of {wanted:g} % was not reached; {decimal(searched.gap)} % is proved")
     if options.get("bound") is not None and not searched.bound and searched.gap != 0.0:
         notes.append("no lower bound was proved in the time for it; give it more, or a smaller k")
     return notes

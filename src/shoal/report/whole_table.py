@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shoal.errors import counted, decimal
 from shoal.measures.catalogue import MEASURES
 from shoal.report import plots
 from shoal.report.editions import BY_SIZE, Edition, figure, short
@@ -51,7 +52,7 @@ def utility(facts: Facts) -> Section:
         kept.append(
             Plot(
                 plots.bars(rows, "information loss, %"),
-                f"Bar chart of the information loss of {len(rows)} columns. {worst}.",
+                f"Bar chart of the information loss of {counted(len(rows), 'column')}. {worst}.",
                 f"Information loss by column. {worst}.",
                 _columns_grid(facts),
             )
@@ -101,7 +102,7 @@ def remaining(facts: Facts) -> Section:
     levels = [(f"{level} % or more", count) for level, count in measures.records_at_risk.items()]
     rows = [(name, edition.share(count, measures.records), edition.count(count)) for name, count in levels]
     told = [
-        (name, text, f"{share:.1f} %" if count == 0 or count >= edition.least else "")
+        (name, text, f"{decimal(share, 1)} %" if count == 0 or count >= edition.least else "")
         for (name, count), (_, share, text) in zip(levels, rows, strict=True)
     ]
     top = next(((name, text) for (name, count), (_, _, text) in zip(levels, rows, strict=True) if count), None)
@@ -146,9 +147,7 @@ def groups(facts: Facts) -> Section:
     rows = [(name, keys, edition.count(keys)) for name, keys, _ in classes]
     told = [(name, edition.count(keys), edition.count(records)) for name, keys, records in classes]
     smallest = facts.measures.k_anonymity
-    summary = f"The smallest group has {smallest:,} {'record' if smallest == 1 else 'records'}" + (
-        f"; k = {k}." if k else "."
-    )
+    summary = f"The smallest group has {counted(smallest, 'record')}" + (f"; k = {k}." if k else ".")
     parts: list[Part | Cards] = [
         Plot(
             plots.columns(rows, "groups", "records that share a combination"),

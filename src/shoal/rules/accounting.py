@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.aggregate.sets import Aggregation, ProtectedSet, aggregate_column
 from shoal.columns.numbers import Column
+from shoal.errors import counted
 from shoal.kernels.arrays import Floats, Masked
 from shoal.kernels.representatives import group_rows
 from shoal.rules.classify import Classified
@@ -170,7 +171,7 @@ def _kept_by(rule: Classified, kept: Kept, aggregators: Mapping[str, str], chang
             count = int(account.ways[way])
             if count:
                 told = f"{' and '.join(derived)} derived" if way == CONSTRUCTED and derived else word
-                words.append(f"{told} in {count} of {groups} groups")
+                words.append(f"{told} in {count} of {counted(groups, 'group')}")
         if account.ways[AGGREGATED] == groups:
             words[0] += " alone"
     return "; ".join(words) + ("" if guaranteed(rule) else "; checked, not guaranteed")

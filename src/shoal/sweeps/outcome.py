@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
-from shoal.errors import FileError
+from shoal.errors import FileError, counted, one_or_many
 from shoal.plan.files_read import Inputs
 from shoal.plan.version import shoal_version
 from shoal.sweeps.recommendation import Axes, Judgement, judge
@@ -60,7 +60,7 @@ class Sweep:
         object.__setattr__(self, "_judgement", judge(self.results, self.axes))
 
     def __repr__(self) -> str:
-        return f"<Sweep of {len(self.results)} combinations. {self.recommendation}>"
+        return f"<Sweep of {counted(len(self.results), 'combination')}. {self.recommendation}>"
 
     @property
     def front(self) -> list[Result]:
@@ -122,8 +122,9 @@ class Sweep:
 
     def _sampled(self) -> str:
         if self.sample is None:
-            return f"{self.records} records"
-        return f"means over {self.repeats} samples of {self.sample} of {self.records} records"
+            return counted(self.records, "record")
+        samples = one_or_many(self.repeats, "a sample", f"means over {self.repeats} samples")
+        return f"{samples} of {self.sample} of {counted(self.records, 'record')}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers, texts, lists and dictionaries."""
