@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         printable,
         ranged,
     )
-    from shoal.measures.catalogue import MEASURES
+    from shoal.measures.catalogue import MEASURES, written
     from shoal.measures.measured import Measures
     from shoal.measures.measurement import measure
     from shoal.partition.methods import METHODS, find_method
@@ -82,6 +82,7 @@ __all__ = [
     "sweep",
     "write_report",
     "write_rules",
+    "written",
 ]
 
 _HOME = {
@@ -127,6 +128,7 @@ _HOME = {
     "sweep": "shoal.sweeps",
     "write_report": "shoal.report",
     "write_rules": "shoal.rules.findings",
+    "written": "shoal.measures.catalogue",
 }  # of each public name: loaded when it is first asked for, so that `import shoal` and `shoal --help` are quick
 
 if not TYPE_CHECKING:  # a type checker would take a name that does not exist, too

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -131,7 +131,7 @@ def _figures_table(found: shoal.Measures) -> Table:
         if measure.about != about:
             about = measure.about
             table.add_row(Text(_HEADINGS[about], style="bold"), "", "")
-        figure = Text(_figure(found[measure.name], measure.unit), no_wrap=True)
+        figure = Text(shoal.written(found[measure.name], measure.unit), no_wrap=True)
         table.add_row(Text(measure.label), figure, Text(measure.sentence, style="dim"))
     return table
 
@@ -155,18 +155,10 @@ def _intervals_table(found: shoal.Measures, width: int) -> Table:
     labels = {"interval_disclosure": "numbers, by rank", "interval_disclosure_sd": "numbers, by deviation"}
     labels |= {"interval_records": "records, by rank", "interval_records_sd": "records, by deviation"}
     for name, label in labels.items():
-        table.add_row(label, _figure(found.interval_by_width[name][str(width)], "%"))
+        share = found.interval_by_width[name][str(width)]
+        table.add_row(label, "" if share is None else shoal.written(share, "%"))
     return table
 
 
 def _short(value: float | int | None) -> str:
     return "" if value is None else str(value) if isinstance(value, int) else shoal.decimal(value, 3)
-
-
-def _figure(value: Any, unit: str) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, list):
-        return " to ".join(_figure(part, unit) for part in value)
-    text = str(value) if isinstance(value, int) else shoal.decimal(value) if unit else f"{value:.4g}"
-    return f"{text} {unit}".strip()

@@ -9,6 +9,9 @@ import shoal
 if TYPE_CHECKING:
     from rich.table import Table
 
+MUCH = 50.0  # percent that a column loses, beyond which the loss of each is shown
+_SHOWN = 12  # columns whose loss is shown
+
 
 def plain_table(*columns: str, title: str | None = None) -> Table:
     """Return an empty table with a heading for each column."""
@@ -28,6 +31,15 @@ def proof_row(summary: shoal.Summary) -> dict[str, str]:
     return {"gap": f"{shoal.decimal(summary.gap)} %: no partition loses less than {shoal.decimal(summary.bound, 4)} %"}
 
 
+def loss_rows(summary: shoal.Summary) -> dict[str, str]:
+    """Return the loss of each column, the largest first, where one of several loses more than half."""
+    losses = sorted(summary.loss_by_column.items(), key=lambda own: -own[1])
+    if len(losses) < 2 or losses[0][1] <= MUCH:
+        return {}
+    told = ", ".join(f"{shoal.printable(name)} {shoal.decimal(loss)} %" for name, loss in losses[:_SHOWN])
+    return {"loss by column": told + (f" and {len(losses) - _SHOWN} more" if len(losses) > _SHOWN else "")}
+
+
 def summary_table(summary: shoal.Summary) -> Table:
     """Return the summary of a release, a line for each figure."""
     from rich.table import Table
@@ -42,6 +54,7 @@ def summary_table(summary: shoal.Summary) -> Table:
         "groups": sizes,
         "information loss": f"{shoal.decimal(summary.information_loss, 4)} %",
         **({} if summary.record_loss is None else {"record loss": f"{shoal.decimal(summary.record_loss, 4)} %"}),
+        **loss_rows(summary),
         **proof_row(summary),
         "SSE, SST": f"{shoal.decimal(summary.sse, 4)}, {shoal.decimal(summary.sst, 4)}",
         "suppressed cells": f"{summary.suppressed_cells}",

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from shoal.errors import decimal
 from shoal.measures.anonymity import delta_presence
 from shoal.measures.suppression import suppressed_cells
 
@@ -52,6 +53,18 @@ class Measure:
 
 def _listed(*measures: Measure) -> dict[str, Measure]:
     return {measure.name: measure for measure in measures}
+
+
+def written(value: Any, unit: str) -> str:
+    """Write a figure for people, with its unit; a range as two.
+
+    >>> written(0.0004, "%"), written([0.1, 0.25], ""), written(7, "")
+    ('0.0004 %', '0.1 to 0.25', '7')
+    """
+    if isinstance(value, list):
+        return " to ".join(written(part, unit) for part in value)
+    text = str(value) if isinstance(value, int) else decimal(value) if unit else f"{value:.4g}"
+    return f"{text} {unit}".strip()
 
 
 MEASURES: dict[str, Measure] = _listed(

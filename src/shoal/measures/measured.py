@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import FileError, counted
+from shoal.measures.catalogue import MEASURES, written
 from shoal.measures.figures import NamedFigures
 from shoal.plan.files_read import Inputs
+from shoal.plan.notebook import fragment, grid
 from shoal.tables.files.writing_whole import check_target, write_whole
 
 
@@ -179,6 +181,20 @@ class Measures(NamedFigures):
             f"<Measures of {counted(self.records, 'record')}: information loss {self.information_loss:.4g} %, linked "
             f"{self.dbrl:.4g} %{risk}, k = {self.k_anonymity}>"
         )
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: the figures that apply, with what each says."""
+        rows = [
+            (measure.label, written(self[measure.name], measure.unit), measure.sentence)
+            for measure in MEASURES.values()
+            if self[measure.name] is not None
+        ]
+        about = {
+            "records": f"{self.records:,}",
+            "quasi-identifiers": ", ".join(self.quasi_identifiers),
+            **({} if self.weight is None else {"weight": self.weight}),
+        }
+        return fragment("Measures", about, tables=[grid(("measure", "figure", "what it says"), rows)], notes=self.notes)
 
     def write(self, path: str | Path, *, overwrite: bool = True, like: Sequence[Path] = ()) -> None:
         """Write the figures to a JSON file, which is open to nobody to whom the files ``like`` are not."""

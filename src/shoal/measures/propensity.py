@@ -17,7 +17,7 @@ leave less than a millionth is left out: it says nothing new, and its coefficien
 
 The fit is that of maximum likelihood without any penalty, by Newton's method on the terms made uncorrelated, O(N p^2) a
 step, a chunk at a time. Where terms separate some of the records there is no maximum: the chances of those go to 0 and
-1, and the fit ends where no step raises the likelihood any more, with the limit of pMSE in all digits that are told.
+1, and the fit ends where a step raises the likelihood by next to nothing, with pMSE at its limit to eight decimals.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ SAMPLE = 20_000  # records of each table that the model is fitted to where there
 _CATEGORIES = 20  # most common categories that have an indicator
 _TERMS = 150  # terms of a model with products; where there would be more, it has none
 COLLINEAR = 1e-6  # part of the variance of a term that those before it leave, at least
+_WORK = 4e8  # records of a table times terms times terms, beyond which fewer records are taken
 _STEPS = 100
-_SETTLED = 1e-12  # log-likelihood a record that the next step would gain, about
+_SETTLED = 1e-9  # log-likelihood a record that a step gains, about; it is taken, and the next would gain its square
 _CHUNK = 1 << 15
 
 
@@ -69,7 +70,7 @@ def propensity(pairs: Sequence[Pair], seed: int = 0) -> Propensity:
     >>> propensity([NumericPair("x", x, x, there, there)]).pmse
     0.0
     """
-    rows = sample_rows(len(pairs[0].original), SAMPLE, seed)
+    rows = sample_rows(len(pairs[0].original), _sample(pairs), seed)
     main, numbers = [], 0
     for pair in pairs:
         columns = _terms(pair, rows)
@@ -88,6 +89,16 @@ def propensity(pairs: Sequence[Pair], seed: int = 0) -> Propensity:
     pmse = float(((chances - 0.5) ** 2).mean())
     expected = max(parameters - 1, 1) / (8.0 * len(labels))
     return Propensity(pmse, pmse / expected, len(rows), products)
+
+
+def _sample(pairs: Sequence[Pair]) -> int:
+    """Return how many records of each table the model is fitted to at most: fewer where it has very many terms."""
+    numbers = [pair for pair in pairs if isinstance(pair, NumericPair)]
+    main = sum(2 - bool(pair.there.all() and pair.kept.all()) for pair in numbers)
+    main += sum(min(pair.categories, _CATEGORIES) for pair in pairs if not isinstance(pair, NumericPair))
+    products = len(numbers) * (len(numbers) + 1) // 2
+    terms = main + products if main + products <= _TERMS else main
+    return min(SAMPLE, max(2 * terms, int(_WORK / terms**2)))
 
 
 def _terms(pair: Pair, rows: Ints) -> list[Floats]:

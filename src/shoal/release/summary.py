@@ -26,6 +26,7 @@ from shoal.release.strata import Strata
 from shoal.rules.accounting import RuleSummary
 from shoal.tables.files import Source, marked_in_several_ways
 
+MUCH = 50.0  # percent that a column loses, beyond which a note says what to do
 _MERGED = "share groups with their nearest; their labels are"
 
 
@@ -212,6 +213,7 @@ def summarise(run: Run, *, seconds: float) -> Summary:
         bound=searched.bound if searched else None,
         gap=gap,
         notes=_notes(run, combined, suppressed, constant)
+        + _loss_notes(losses, run.declared.method.mixed)
         + _cost_notes(run)
         + _missing_notes(run.protected, plan.k)
         + _mark_notes(run)
@@ -267,6 +269,21 @@ def _notes(run: Run, combined: int, suppressed: int, constant: list[str]) -> lis
             f"{one_or_many(merged, 'shares groups with its nearest; its label is', _MERGED)} still in the release"
         )
     return notes
+
+
+def _loss_notes(losses: Losses, weighs: bool) -> list[str]:
+    """Name the columns of several that lose more than half of what there was to lose, and say what to do.
+
+    ``weighs`` says whether the method takes column weights.
+    """
+    much = {name: own.percent for name, own in losses.by_column.items() if own.percent > MUCH}
+    if not much or len(losses.by_column) < 2:
+        return []
+    told = ", ".join(f"{name} ({decimal(loss, 1)} %)" for name, loss in sorted(much.items(), key=lambda own: -own[1]))
+    remedies = "another scaling or a smaller k"
+    if weighs:
+        remedies = f"a column weight above 1 (column_weights, or --column-weight), {remedies}"
+    return [f"more than half is lost of {told}; {remedies} may keep more of {one_or_many(len(much), 'it', 'them')}"]
 
 
 def _cost_notes(run: Run) -> list[str]:

@@ -95,7 +95,7 @@ class CategoryShape:
     name : str
         Name of the column.
     labels : list of str
-        The most common categories, commonest first.
+        The categories that are most common in either table, commonest in the original first.
     before, after : list of int
         Their records in the two tables.
     others : int
@@ -188,7 +188,12 @@ def category_shape(original: Table, released: Table, name: str, least: int = 0, 
     was, now = (_categories(table, name) for table in (original, released))
     missing = was.pop(None, 0), now.pop(None, 0)
     every = sorted(set(was) | set(now), key=lambda label: (-was[label], -now[label], str(label)))
-    shown = every[:most]
+    if len(every) > most:
+        # by either table, so that names which the release alone has, such as those of a hierarchy, are not all others
+        common = set(sorted(every, key=lambda label: (-max(was[label], now[label]), every.index(label)))[:most])
+        shown = [label for label in every if label in common]
+    else:
+        shown = every
     if least:
         shown = [label for label in shown if was[label] >= least and now[label] >= least]
         while shown and any(0 < sum(c[x] for x in every if x not in shown) < least for c in (was, now)):
@@ -218,11 +223,14 @@ def _change(original: Table, released: Table, name: str) -> ColumnChange:
     if kind in MEASURABLE and released.kind(name) is kind:
         was, there, now, kept = *_all_values(original, name), *_all_values(released, name)
         differs = was != now
+    elif Kind.OTHER in (kind, released.kind(name)):  # lists and the like, which have no numbers
+        cells = [table.cells(name) for table in (original, released)]
+        (there, kept), texts = (seen for _, seen in cells), [list(map(str, values)) for values, _ in cells]
+        differs = np.fromiter((a != b for a, b in zip(*texts, strict=True)), bool, len(there))
     else:
-        (old, there), (new, kept) = original.cells(name), released.cells(name)
-        alike = released.kind(name) is kind
-        pairs = zip(old, new, strict=True)
-        differs = np.fromiter((a != b if alike else str(a) != str(b) for a, b in pairs), bool, len(old))
+        numbers: dict[str, int] = {}
+        (old, there), (new, kept) = (_texts(table, name, numbers) for table in (original, released))
+        differs = old != new
     return ColumnChange(
         name,
         kind,
@@ -233,6 +241,13 @@ def _change(original: Table, released: Table, name: str) -> ColumnChange:
         int((~there).sum()),
         int((~kept).sum()),
     )
+
+
+def _texts(table: Table, name: str, numbers: dict[str, int]) -> tuple[Ints, Flags]:
+    """Number the values of a column by what they are as texts, alike for all tables that share ``numbers``."""
+    factor = table.factor(name)
+    of_label = np.array([numbers.setdefault(str(label), len(numbers)) for label in factor.labels] or [0])
+    return of_label[factor.codes], factor.observed
 
 
 def _all_values(table: Table, name: str) -> tuple[Floats, Flags]:
@@ -254,8 +269,13 @@ def _values(table: Table, name: str) -> tuple[Floats, Flags, bool]:
 
 
 def _categories(table: Table, name: str) -> Counter[Any]:
-    cells, seen = table.cells(name)
-    return Counter(str(cell) if there else None for cell, there in zip(cells, seen.tolist(), strict=True))
+    """Count the categories of a column as texts; None is the missing ones."""
+    factor = table.factor(name)
+    counts = np.bincount(factor.codes[factor.observed], minlength=len(factor.labels)).tolist()
+    found: Counter[Any] = Counter({None: int((~factor.observed).sum())})
+    for label, count in zip(factor.labels, counts, strict=True):
+        found[str(label)] += count
+    return +found
 
 
 def _side(values: Floats, counts: Ints, missing: int, least: int) -> Side:

@@ -26,6 +26,7 @@ def distributions(facts: Facts) -> Section | None:
         "distributions",
         "Distributions before and after",
         "Bars are the release, the line is the original."
+        + (" Records are counted, and not weighted, also in means." if facts.measures.weight else "")
         + (
             ""
             if facts.edition.internal

@@ -24,6 +24,7 @@ INSIDE = (  # measures that the external edition leaves out: what the original w
 BY_SIZE = (  # measures that follow from sums of values or of squares, so that few columns give that of one back
     *("information_loss", "numeric_loss", "record_loss", "pil", "il1s", "wasserstein", "eigenvalue_difference"),
     *("correlation_difference", "pmse", "pmse_ratio", "coefficients_kept"),
+    *("weighted_mean_change", "weighted_total_change"),
 )
 _COUNTS = ("suppressed_cells", "sample_uniques", "sample_uniques_original", "special_uniques")  # of records or cells
 _PERCENT = "\N{NO-BREAK SPACE}%"

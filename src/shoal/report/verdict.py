@@ -13,6 +13,8 @@ from shoal.report.parts import Tile, Verdict
 NO_ROLE = "none"
 _NAMED = 12  # names of columns that a sentence lists
 
+_RISK = "chance of being found by the key"
+
 Status = Literal["good", "care", "bad"]
 
 
@@ -178,7 +180,7 @@ def _remains(facts: Facts) -> list[str]:
 def _tiles(facts: Facts) -> list[Tile]:
     measures, edition = facts.measures, facts.edition
     k = promised(facts)
-    was = f"{edition.percent(measures.global_risk_original)} before" if edition.internal else "mean of 1 / group size"
+    was = f"{edition.percent(measures.global_risk_original)} before" if edition.internal else _RISK
     tiles = [
         Tile(
             str(measures.k_anonymity),

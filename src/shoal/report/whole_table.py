@@ -47,6 +47,8 @@ def utility(facts: Facts) -> Section:
                 f"value or a suppressed one could be worked out from them, in {listed(sorted(facts.held_back))}."
             )
         )
+    if facts.measures.weight and edition.internal:
+        kept.append(_weighted_grid(facts))
     if rows:
         worst = f"{rows[0][0]} has lost most, {rows[0][2]}"
         kept.append(
@@ -63,6 +65,23 @@ def utility(facts: Facts) -> Section:
         "How far the release is from the original, for those who work with it.",
         kept,
     )
+
+
+def _weighted_grid(facts: Facts) -> Grid:
+    """What the weighted sample says of the population, before and after."""
+    rows = []
+    for name, own in facts.measures.by_column.items():
+        if "weighted_mean" in own:
+            figures = ("weighted_mean_original", "weighted_mean", "weighted_total_original", "weighted_total")
+            rows.append((name, *(short(own[figure], 6) for figure in figures), _signed(own["weighted_total_change"])))
+        elif "weighted_share_change" in own:
+            rows.append((name, "", "", "", "", f"shares {_signed(own['weighted_share_change']).lstrip('+')}"))
+    head = ("column", "mean before", "mean after", "total before", "total after", "change, %")
+    return Grid(f"Estimates for the population, weighted by {facts.measures.weight}", head, rows)
+
+
+def _signed(change: float | None) -> str:
+    return "" if change is None else ("+" if change > 0.0 else "") + short(change, 3)
 
 
 def _measures(facts: Facts, about: str, caption: str) -> Grid:
@@ -121,7 +140,7 @@ def remaining(facts: Facts) -> Section:
         "highest-risk",
         "Records at highest remaining risk",
         "The individual risk of a record is 1 over the number of records that share its released quasi-identifiers"
-        + (", estimated for the population from the weights" if facts.asked and facts.asked.weight else "")
+        + (", estimated for the population from the weights" if facts.measures.weight else "")
         + ". Records are counted, never shown.",
         parts,
     )
