@@ -97,6 +97,7 @@ def test_irregular_nouns_ranges_and_others_fit_their_numbers():
         (0.0, 2, "0.00"),
         (-0.0004, 2, "-0.0004"),
         (4e-9, 2, "4e-09"),
+        (1e-14, 2, "0.00"),
         (0.006, 2, "0.01"),
     ],
 )

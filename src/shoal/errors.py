@@ -21,6 +21,7 @@ from collections.abc import Iterable, Sequence
 
 _LISTED = 50  # mistakes that one message shows
 _NAMED = 20  # values that one message names
+_ROUNDING = 1e-12  # a percentage below it is none
 _CLOSE = 10_000  # names among which the nearest is looked for: it takes a while
 
 
@@ -117,11 +118,13 @@ def fewer_others(k: int) -> str:
 def decimal(value: float, places: int = 2) -> str:
     """Return a number with so many decimals, or with its first digit where these would all be 0: never 0 for a little.
 
+    What is below a part in 10^12 is rounding, and is 0.
+
     >>> decimal(12.346), decimal(0.0004), decimal(0.0)
     ('12.35', '0.0004', '0.00')
     """
     text = f"{value:.{places}f}"
-    return f"{value:.1g}" if value and not float(text) else text
+    return f"{value:.1g}" if abs(value) > _ROUNDING and not float(text) else text
 
 
 def listed(names: Iterable[str], most: int | None = None, between: str = " and ") -> str:

@@ -119,7 +119,9 @@ def fit_logistic(design: Floats, labels: Floats) -> tuple[Floats, int]:
     ``design`` (n, p) has standardised columns after one of ones; those that depend on the ones before are left out.
     """
     kept, root = _independent(design.T @ design / len(design))
-    terms = np.linalg.solve(root, design[:, kept].T).T  # uncorrelated, of variance 1
+    terms: Floats = np.ascontiguousarray(
+        np.linalg.solve(root, design[:, kept].T).T, np.float64
+    )  # uncorrelated, of variance 1
     p = terms.shape[1]
     beta = np.zeros(p)
     best, slope, hessian = _likelihood(terms, labels, beta)

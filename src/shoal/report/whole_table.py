@@ -81,7 +81,9 @@ def _weighted_grid(facts: Facts) -> Grid:
 
 
 def _signed(change: float | None) -> str:
-    return "" if change is None else ("+" if change > 0.0 else "") + short(change, 3)
+    if change is None:
+        return ""
+    return "0" if abs(change) < 1e-9 else ("+" if change > 0.0 else "") + short(change, 3)  # less is rounding
 
 
 def _measures(facts: Facts, about: str, caption: str) -> Grid:

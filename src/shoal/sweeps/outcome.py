@@ -138,7 +138,7 @@ class Sweep:
     def _sampled(self) -> str:
         if self.sample is None:
             return counted(self.records, "record")
-        samples = one_or_many(self.repeats, "a sample", f"means over {self.repeats} samples")
+        samples = one_or_many(self.repeats or 1, "a sample", f"means over {self.repeats} samples")
         return f"{samples} of {self.sample} of {counted(self.records, 'record')}"
 
     def to_dict(self) -> dict[str, Any]:
