@@ -1,4 +1,4 @@
-"""Strata: the combinations of columns that groups never mix, and what becomes of those with fewer than k records."""
+"""Strata: what groups never mix. Combinations of columns, and patterns of missing cells; none has fewer than k records."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shoal.blocking.missing_patterns import Patterns, released_patterns
 from shoal.blocking.strata import check_strata, merge_small_mixed_strata, merge_small_strata
 from shoal.columns.quasi_identifiers import join_sets
 from shoal.kernels.arrays import Ints
@@ -39,3 +40,13 @@ def stratify(declared: Declared, table: Table) -> Strata:
     if together.mixed:
         return Strata(merge_small_mixed_strata(codes, together.counted(), plan.k), len(labels))
     return Strata(merge_small_strata(codes, together.scaled(), plan.k), len(labels))
+
+
+def patterns_of_sets(declared: Declared, strata: Strata) -> list[Patterns]:
+    """Return which cells of each set are released as missing, and strata of records that are alike in that.
+
+    Where the plan ignores patterns of missing cells, sets and strata are as they were.
+    """
+    if declared.plan.missing_patterns == "ignored":
+        return [Patterns(quasi, strata.codes, {}) for quasi in declared.sets]
+    return [released_patterns(quasi, strata.codes, declared.plan.k) for quasi in declared.sets]
