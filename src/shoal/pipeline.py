@@ -14,13 +14,14 @@ from shoal.aggregate.sets import Aggregation, aggregate_sets
 from shoal.blocking.blocks import cut_blocks
 from shoal.errors import PlanError
 from shoal.kernels.progress import show_progress
+from shoal.partition.missing_patterns import share_patterns
 from shoal.plan.files_read import files_read
 from shoal.plan.plan import Blocking, Plan, Reading, merge_settings
 from shoal.release.declaring import Declared, declare
 from shoal.release.partitioning import partition_sets
 from shoal.release.promises import check_release
 from shoal.release.release import Release, check_output, check_report, manifest_path
-from shoal.release.strata import patterns_of_sets, stratify
+from shoal.release.strata import strata_of_sets, stratify
 from shoal.release.summary import Run, summarise
 from shoal.rules.accounting import Kept, account_for
 from shoal.rules.editing import keep, split_strata
@@ -207,16 +208,18 @@ def run(
         clock.lap("prepare rules")
     declared = replace(declared, sets=sets)
     strata = stratify(declared, table)
-    patterns = patterns_of_sets(declared, strata)
-    shown = [part.quasi for part in patterns]  # without the cells that are suppressed for their patterns
-    apart, split = [part.strata for part in patterns], set[str]()
+    shown, apart = strata_of_sets(declared, strata)
+    split = set[str]()
     if editing:
-        found = [split_strata(editing, part.quasi, part.strata, plan.k) for part in patterns]
+        found = [split_strata(editing, quasi, codes, plan.k) for quasi, codes in zip(shown, apart, strict=True)]
         apart, split = [codes for codes, _ in found], set[str]().union(*(used for _, used in found))
     blocks = [cut_blocks(quasi, codes, plan.k, plan.blocking) for quasi, codes in zip(shown, apart, strict=True)]
     clock.lap("block")
     with show_progress(len(table) * len(sets), progress) as advance:
         groups_of_sets, searched = partition_sets(replace(declared, sets=shown), apart, blocks, advance, threads)
+    if plan.missing_patterns == "counted":
+        alike = [share_patterns(*pair, plan.k) for pair in zip(shown, groups_of_sets, strict=True)]
+        shown, groups_of_sets = [quasi for quasi, _ in alike], [groups for _, groups in alike]
     clock.lap("partition")
     how = Aggregation(plan.k, declared.weights, plan.combinations == "observed")
     protected = aggregate_sets(shown, groups_of_sets, how, threads)
@@ -232,7 +235,7 @@ def run(
         kept = replace(kept, checked=guard.check_table(data, written))
     clock.lap("check")
     rules = account_for(editing, kept, protected) if editing else []
-    done = Run(declared, strata, patterns, apart, blocks, protected, searched, rules, source)
+    done = Run(declared, strata, shown, apart, blocks, protected, searched, rules, source)
     summary = summarise(done, seconds=clock.seconds())
     return Release(
         data=data,

@@ -1,4 +1,4 @@
-"""Strata: what groups never mix. Combinations of columns, and patterns of missing cells; none has fewer than k records."""
+"""Strata: the combinations of columns that groups never mix, and what becomes of those with fewer than k records."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.blocking.missing_patterns import Patterns, released_patterns
 from shoal.blocking.strata import check_strata, merge_small_mixed_strata, merge_small_strata
-from shoal.columns.quasi_identifiers import join_sets
+from shoal.columns.quasi_identifiers import QuasiIdentifiers, join_sets
 from shoal.kernels.arrays import Ints
+from shoal.partition.missing_patterns import share_patterns
 from shoal.release.declaring import Declared
 from shoal.tables.table import Table
 
@@ -42,11 +42,17 @@ def stratify(declared: Declared, table: Table) -> Strata:
     return Strata(merge_small_strata(codes, together.scaled(), plan.k), len(labels))
 
 
-def patterns_of_sets(declared: Declared, strata: Strata) -> list[Patterns]:
-    """Return which cells of each set are released as missing, and strata of records that are alike in that.
+def strata_of_sets(declared: Declared, strata: Strata) -> tuple[list[QuasiIdentifiers], list[Ints]]:
+    """Return the sets, and the strata of each.
 
-    Where the plan ignores patterns of missing cells, sets and strata are as they were.
+    In a set of one column, records without a value are a stratum, unless the plan ignores patterns of missing cells:
+    they have nothing else to lose. Where they are fewer than k, others lose theirs.
     """
-    if declared.plan.missing_patterns == "ignored":
-        return [Patterns(quasi, strata.codes, {}) for quasi in declared.sets]
-    return [released_patterns(quasi, strata.codes, declared.plan.k) for quasi in declared.sets]
+    plan = declared.plan
+    found = [
+        share_patterns(quasi, strata.codes, plan.k)
+        if len(quasi) == 1 and plan.missing_patterns == "counted"
+        else (quasi, strata.codes)
+        for quasi in declared.sets
+    ]
+    return [quasi for quasi, _ in found], [codes for _, codes in found]

@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from shoal.aggregate.sets import ProtectedSet
-from shoal.blocking.missing_patterns import Patterns, number_patterns
 from shoal.columns.categories import AnyColumn, Category
 from shoal.columns.mixed import distinct_records
+from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.errors import counted
 from shoal.kernels.arrays import Ints, Masked
 from shoal.measures.figures import NamedFigures
 from shoal.measures.loss import Losses, measure_losses
 from shoal.measures.pairs import pair_of
+from shoal.partition.missing_patterns import number_patterns
 from shoal.plan.version import shoal_version
 from shoal.release.declaring import Declared
 from shoal.release.released_gap import released_gap, rounding_note
@@ -142,10 +143,10 @@ class Run:
         The plan that fits the table.
     strata : Strata
         Which records are never mixed.
-    patterns : list of Patterns
-        Which cells are released as missing, for each set of quasi-identifiers.
+    shown : list of QuasiIdentifiers
+        Each set without the cells that are suppressed for patterns of missing cells.
     apart : list of int64 (n,)
-        The stratum of each record for each set, with patterns of missing cells and antecedents of rules.
+        The stratum of each record for each set, with antecedents of rules.
     blocks : list of int64 (n,)
         The block of each record, for each set of quasi-identifiers.
     protected : list of ProtectedSet
@@ -160,7 +161,7 @@ class Run:
 
     declared: Declared
     strata: Strata
-    patterns: list[Patterns]
+    shown: list[QuasiIdentifiers]
     apart: list[Ints]
     blocks: list[Ints]
     protected: list[ProtectedSet]
@@ -176,7 +177,13 @@ class Run:
     @property
     def for_patterns(self) -> dict[str, int]:
         """Cells of each column that are suppressed for patterns of missing cells."""
-        return {name: cells for part in self.patterns for name, cells in part.suppressed.items()}
+        pairs = zip(self.declared.sets, self.shown, strict=True)
+        lost = {
+            was.name: int((was.observed & ~now.observed).sum())
+            for before, after in pairs
+            for was, now in zip(before.columns, after.columns, strict=True)
+        }
+        return {name: cells for name, cells in lost.items() if cells}
 
 
 def summarise(run: Run, *, seconds: float) -> Summary:
@@ -291,9 +298,7 @@ def _notes(run: Run, combined: int, suppressed: int, constant: list[str]) -> lis
 def _cost_notes(run: Run) -> list[str]:
     """Say which options were idle."""
     notes, plan = [], run.declared.plan
-    if plan.blocking and all(
-        codes.max() == apart.max() for codes, apart in zip(run.blocks, run.apart, strict=True)
-    ):
+    if plan.blocking and all(codes.max() == apart.max() for codes, apart in zip(run.blocks, run.apart, strict=True)):
         notes.append("no part of the table is larger than a block, so blocking had no effect")
     if plan.missing_patterns == "ignored" and all(column.observed.all() for column, _ in run.released):
         notes.append("no quasi-identifier has missing values, so missing_patterns had no effect")

@@ -63,7 +63,7 @@ def search_numbers(task: SearchTask) -> NumericSearch:
         # where all records of a block lack the same columns, these add nothing to what a group costs
         objective = released_as(None, records.values.shape, task.weights, how, lift)
         return NumericSearch(Problem(records.values, observed, task.blocks, objective, task.k))
-    objective = released_as(observed, records.values.shape, task.weights, how, lift)
+    objective = released_as(observed, records.values.shape, task.weights, how, lift, task.alike)
     return NumericSearch(Problem(records.values, observed, task.blocks, objective, task.k, quasi.points().values))
 
 

@@ -23,11 +23,11 @@ def small_enough(records: Mixed, split: bool) -> bool:
     return (len(records) if split else len(records.counts)) <= _FEW
 
 
-def exact_groups(records: Mixed, k: int, split: bool, middle: Floats) -> tuple[Ints, Ints, Ints]:
+def exact_groups(records: Mixed, k: int, split: bool, middle: Floats, alike: bool = False) -> tuple[Ints, Ints, Ints]:
     """Return the portions of the groups that cost least: distinct record, group, how many."""
     which = np.repeat(np.arange(len(records.counts)), records.counts) if split else np.arange(len(records.counts))
     amounts = np.ones(len(which), dtype=np.int64) if split else records.counts
-    groups = _best_groups(records.cells, records.centring, *records.columns, middle, which, amounts, k)
+    groups = _best_groups(records.cells, records.centring, *records.columns, middle, which, amounts, k, alike)
     keys, inverse = np.unique(groups * len(records.counts) + which, return_inverse=True)
     amount = np.bincount(inverse.reshape(-1), amounts).astype(np.int64)
     return keys % len(records.counts), keys // len(records.counts), amount
@@ -46,6 +46,7 @@ def _best_groups(
     which: Ints,
     amounts: Ints,
     k: int,
+    alike: bool,
 ) -> Ints:
     """Group (u,) of each of u units, which are so many of a distinct record each."""
     u, d = len(which), cells.shape[1]
@@ -64,7 +65,7 @@ def _best_groups(
         for i in range(u):
             if subset >> i & 1:
                 add_sums(cells[which[i]], amounts[i], kinds, centring, offset, width, start, sums, seen)
-        released(kinds, width, start, sums, seen, k, centre)
+        released(kinds, width, start, sums, seen, size if alike else k, centre)
         cost[subset] = 0.0
         for i in range(u):
             if subset >> i & 1:

@@ -157,7 +157,7 @@ class MixedSearch:
 def _start(problem: Problem, watch: Ints) -> Reached:
     """Return the groups that a block is searched from."""
     if small_enough(problem.records, problem.split):
-        portions = exact_groups(problem.records, problem.k, problem.split, problem.middle)
+        portions = exact_groups(problem.records, problem.k, problem.split, problem.middle, problem.alike)
         return Reached(portions, float(problem.costs(portions).sum()), None)
     portions = best_start(problem.records, problem.k, problem.costs, watch)
     cost = float(problem.costs(portions).sum())
@@ -172,7 +172,7 @@ def _anneal(
     records, portions = problem.records, reached.portions
     m, d = records.cells.shape
     state = open_state(m, d, int(records.width.sum()), int(portions[1].max()) + 1 + m // 2)
-    fill(records.cells, records.centring, *records.columns, problem.middle, problem.k, state, *portions)
+    fill(records.cells, records.centring, *records.columns, problem.middle, problem.k, problem.alike, state, *portions)
     costs = state.costs[state.costs > 0.0]
     usual = float(np.median(costs)) if len(costs) else 1.0
     anneal(
@@ -183,6 +183,7 @@ def _anneal(
         reached.neighbours,
         problem.k,
         problem.split,
+        problem.alike,
         state,
         passes * m,
         _HOT * usual,

@@ -8,7 +8,8 @@ Centres are found from ``centring``, distances laid out as ``tables``: these, or
 name with the least squared distance is released.
 
 What a group costs is the squared distance of its records from what is released for them: from its centre, or from the
-centre of the whole table in a column of which fewer than k values are observed.
+centre of the whole table in a column that is suppressed: that not all of its records have where the search is
+``alike``, and otherwise one of which fewer than k values are observed.
 """
 
 from __future__ import annotations
@@ -168,11 +169,11 @@ def off_squared(
 
 
 @kernel
-def released(kinds: Ints, width: Ints, start: Ints, sums: Floats, seen: Floats, k: int, centre: Floats) -> None:
-    """Write what is released for a group: its centre, and NaN in columns of which fewer than k values are observed."""
+def released(kinds: Ints, width: Ints, start: Ints, sums: Floats, seen: Floats, least: int, centre: Floats) -> None:
+    """Write what is released for a group: its centre, and NaN in columns with fewer values than ``least``."""
     centre_of(kinds, width, start, sums, seen, centre)
     for j in range(len(kinds)):
-        if seen[j] < k - 0.5:
+        if seen[j] < least - 0.5:
             centre[j] = np.nan
 
 
@@ -187,6 +188,7 @@ def cost_of_portions(
     weights: Floats,
     middle: Floats,
     k: int,
+    alike: bool,
     record: Ints,
     group: Ints,
     amount: Ints,
@@ -201,14 +203,15 @@ def cost_of_portions(
     first = 0
     while first < len(by_group):
         g = group[by_group[first]]
-        last = first
+        last, size = first, 0
         sums[:] = 0.0
         seen[:] = 0.0
         while last < len(by_group) and group[by_group[last]] == g:
             p = by_group[last]
             add_sums(cells[record[p]], amount[p], kinds, centring, offset, width, start, sums, seen)
+            size += amount[p]
             last += 1
-        released(kinds, width, start, sums, seen, k, centre)
+        released(kinds, width, start, sums, seen, size if alike else k, centre)
         for b in range(first, last):
             p = by_group[b]
             off = off_squared(cells[record[p]], centre, middle, kinds, tables, offset, width, weights)
@@ -229,10 +232,12 @@ def cost_with(
     middle: Floats,
     start: Ints,
     k: int,
+    alike: bool,
     record: Ints,
     amount: Ints,
     following: Ints,
     heads: Ints,
+    sizes: Ints,
     sums: Floats,
     seen: Floats,
     work: Floats,
@@ -247,11 +252,14 @@ def cost_with(
     """What a group would cost with so many of two records more, or fewer; -1 stands for no record."""
     work[:] = sums[g]
     has[:] = seen[g]
+    size = sizes[g]
     if one >= 0:
         add_sums(cells[one], many, kinds, centring, offset, width, start, work, has)
+        size += many
     if other >= 0:
         add_sums(cells[other], more, kinds, centring, offset, width, start, work, has)
-    released(kinds, width, start, work, has, k, centre)
+        size += more
+    released(kinds, width, start, work, has, size if alike else k, centre)
     total = 0.0
     p = heads[g]
     while p >= 0:
@@ -329,6 +337,7 @@ def fill(
     weights: Floats,
     middle: Floats,
     k: int,
+    alike: bool,
     state: State,
     from_record: Ints,
     from_group: Ints,
@@ -356,10 +365,12 @@ def fill(
         middle,
         start,
         k,
+        alike,
         record,
         amount,
         following,
         heads,
+        sizes,
         sums,
         seen,
         work,

@@ -1,25 +1,29 @@
 """Patterns of missing cells that fewer than k records have: cells are suppressed until no record is alone with its own.
 
 What stands in the file for a record is the representative of its group, and which of its cells are missing. A release in
-which at least k records share all of that is a choice of the pattern that each record is released with, its own missing
-cells and perhaps more, and of groups of at least k inside every pattern. So the patterns are chosen first, and act as
-strata: all methods work inside them, on records that have the same columns.
+which at least k records share all of that is a partition into groups of at least k whose records all lack the same
+cells, some of which are suppressed for it: in a group of fewer than 2k records all cells of a column that one of them
+lacks. The searches know that, and lower what it costs. The groups of all other methods, which work with the distances
+that are to be expected of missing cells, are made so afterwards.
 
-A pattern of fewer than k records borrows the records that it lacks from one with fewer missing cells that has more than
-k, or unites with another one: its own records lose the cells that the other has not, and the other way round. Of all
-that can be done for all rare patterns, what suppresses the fewest cells for each record that is no longer lacking is done
-first. Where patterns are many, they are looked at one by one, those with most missing cells first. Borrowed are the
-records that are nearest to those with the pattern, a suppressed cell counting as the centre of its column.
+A larger group may be cut by the patterns of its records. A pattern of fewer than k of them borrows those that it lacks
+from one with fewer missing cells that has more than k, or unites with another one: its own records lose the cells that
+the other has not, and the other way round. Of all that can be done for all rare patterns of a group, what suppresses
+the fewest cells for each record that is no longer lacking is done first. Where patterns are many, they are looked at
+one by one, those with most missing cells first. Borrowed are the records that are nearest to those with the pattern, a
+suppressed cell counting as the centre of its column.
 
-Cost: O(n d) to number the patterns, and then O(m^2 d) for m patterns, or O(m^3 d) where they are few: nothing depends on
-n but the search for near records, of which some thousands are looked at. Every pattern ends with at least k records of
-its stratum: each step makes fewer that are lacking, and all records of a stratum, which has at least k, can be united.
+In a set of one column, records without a value have nothing else to lose: they are kept apart from the start.
+
+Cost: O(n d), and for a group of 2k records or more with m patterns O(m^2 d), or O(m^3 d) where they are few. Every
+pattern ends with at least k records of its group: each step makes fewer that are lacking, and all can be united.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -36,69 +40,47 @@ _ALL_AT_ONCE = 1 << 14  # pairs of patterns up to which the best step of all is 
 _LOOKED_AT = 1 << 13  # records among which the nearest are looked for
 
 
-@dataclass(frozen=True)
-class Patterns:
-    """Which cells are released as missing.
+def share_patterns(quasi: QuasiIdentifiers, codes: Ints, k: int) -> tuple[QuasiIdentifiers, Ints]:
+    """Suppress cells of a set so that at least k records of every group, or stratum, share which are missing.
 
-    Attributes
-    ----------
-    quasi : QuasiIdentifiers
-        The columns without the cells that are suppressed.
-    strata : int64 (n,)
-        Records with the same stratum and the same missing cells.
-    suppressed : dict of int
-        How many cells of each column are suppressed; columns without any are left out.
+    Returns the columns without the cells that are suppressed, and the groups cut by what is missing.
     """
-
-    quasi: QuasiIdentifiers
-    strata: Ints
-    suppressed: dict[str, int]
-
-
-def released_patterns(quasi: QuasiIdentifiers, strata: Ints, k: int) -> Patterns:
-    """Choose the cells of a set that are released as missing, so that at least k records of a stratum share which."""
     places = [j for j, column in enumerate(quasi.columns) if not column.observed.all()]
     if not places:
-        return Patterns(quasi, strata, {})
+        return quasi, codes
     missing = np.column_stack([~quasi.columns[j].observed for j in places])
-    hidden = suppress_rare_patterns(missing, strata, k, _nearness(quasi))
-    lost = (hidden & ~missing).sum(axis=0)
+    hidden = suppress_rare_patterns(missing, codes, k, _nearness(quasi))
     columns = list(quasi.columns)
     for i, j in enumerate(places):
-        if lost[i]:
+        if (hidden[:, i] & ~missing[:, i]).any():
             column, there = columns[j], ~hidden[:, i]
             columns[j] = replace(column, values=np.where(there, column.values, 0), observed=there)
-    names = [quasi.columns[j].name for j in places]
-    return Patterns(
-        replace(quasi, columns=columns),
-        number_patterns(hidden, strata)[0],
-        {name: int(count) for name, count in zip(names, lost, strict=True) if count},
-    )
+    return replace(quasi, columns=columns), number_patterns(hidden, codes)[0]
 
 
-def number_patterns(missing: Flags, strata: Ints) -> tuple[Ints, Ints, Ints]:
-    """Number the patterns of missing cells (n, d) in each stratum by first appearance.
+def number_patterns(missing: Flags, groups: Ints) -> tuple[Ints, Ints, Ints]:
+    """Number the patterns of missing cells (n, d) in each group by first appearance.
 
     Returns the number of each record, the first record of each number, and how many there are.
 
     >>> number_patterns(np.array([[False], [True], [False]]), np.array([4, 4, 4]))[0].tolist()
     [0, 1, 0]
     """
-    numbered = number_keys(strata)
+    numbered = number_keys(groups)
     for column in missing.T:  # one key a record, numbered again so that it stays small
         numbered = number_keys(2 * numbered[0] + column)
     return numbered
 
 
-def suppress_rare_patterns(missing: Flags, strata: Ints, k: int, nearness: Nearness) -> Flags:
-    """Return which cells (n, d) are to be missing, so that every pattern has at least k records of its stratum.
+def suppress_rare_patterns(missing: Flags, groups: Ints, k: int, nearness: Nearness) -> Flags:
+    """Return which cells (n, d) are to be missing, so that every pattern has at least k records of its group.
 
     Parameters
     ----------
     missing : bool (n, d)
         Which cells are missing; they stay so.
-    strata : int64 (n,)
-        Records that are looked at together; each has at least k.
+    groups : int64 (n,)
+        Records that are looked at together; each group has at least k.
     k : int
         Least number of records.
     nearness : callable
@@ -113,22 +95,25 @@ def suppress_rare_patterns(missing: Flags, strata: Ints, k: int, nearness: Nearn
     >>> suppress_rare_patterns(missing, np.zeros(5, dtype=np.int64), 2, off)[:, 0].tolist()
     [True, False, False, True, False]
     """
-    of, first, counts = number_patterns(missing, strata)
-    if counts.min() >= k:
-        return missing
+    own, _, sizes = number_keys(groups)
     hidden = missing.copy()
-    rows_of = np.split(np.argsort(of, kind="stable"), np.cumsum(counts)[:-1])
-    home = strata[first]
-    for stratum in np.unique(home[counts < k]).tolist():
-        numbers = np.flatnonzero(home == stratum)
-        table = _Table(missing[first[numbers]], [rows_of[number] for number in numbers], k, nearness)
-        for cells, rows in table.settled():
-            hidden[rows] = cells
+    small = sizes < 2 * k
+    for column in hidden.T:
+        column |= ((np.bincount(own, column) > 0) & small)[own]
+    of, first, counts = number_patterns(hidden, own)
+    if counts.min() >= k:
+        return hidden
+    order, ends, home = np.argsort(of, kind="stable"), np.cumsum(counts), own[first]
+    for group in np.unique(home[counts < k]).tolist():
+        numbers = np.flatnonzero(home == group)
+        rows = [order[ends[number] - counts[number] : ends[number]] for number in numbers]
+        for cells, settled in _Table(hidden[first[numbers]], rows, k, nearness).settled():
+            hidden[settled] = cells
     return hidden
 
 
 class _Table:
-    """The patterns of a stratum: cells (m, d), counts (m,), rows; a pattern without records is no longer there."""
+    """The patterns of a group: cells (m, d), counts (m,), rows; a pattern without records is no longer there."""
 
     def __init__(self, cells: Flags, rows: list[Ints], k: int, nearness: Nearness) -> None:
         self.cells = cells.copy()
@@ -164,19 +149,14 @@ class _Table:
         borrowed = np.where(enough, (ours * own) / np.maximum(spare, 1) + extra, np.inf)
         united[rare[:, None] == alive[None, :]] = np.inf  # not with itself; and nothing to spare is in it
         least = np.minimum(united, borrowed)
-        # of steps that cost the same, the one that leaves the fewest lacking
+        # of steps that cost the same, the one that leaves the fewest lacking, and then makes the larger pattern
         helped = np.where(borrowed <= united, spare, relieved)
-        best = np.lexsort((-helped.ravel(), least.ravel()))[0]
+        best = np.lexsort((-np.minimum(ours + theirs, k).ravel(), -helped.ravel(), least.ravel()))[0]
         i, j = divmod(int(best), len(alive))
         p, q = int(rare[i]), int(alive[j])
-        if borrowed[i, j] <= united[i, j]:
-            taken = self._nearest(p, q, int(spare[i, j]))
-            self._move(p, self.cells[p] | self.cells[q], taken)
-            self._lose(q, taken)
-        else:
-            taken = self.rows[q]
-            self._lose(q, taken)
-            self._move(p, self.cells[p] | self.cells[q], taken)
+        taken = self._nearest(p, q, int(spare[i, j])) if borrowed[i, j] <= united[i, j] else self.rows[q]
+        self._lose(q, taken)
+        self._move(p, self.cells[p] | self.cells[q], taken)
 
     def _nearest(self, p: int, q: int, many: int) -> Ints:
         """Return the records of one pattern that are nearest to those of another, the lowest rows first."""
@@ -206,10 +186,15 @@ class _Table:
 def _nearness(quasi: QuasiIdentifiers) -> Nearness:
     """Return how near records are: by squares of scaled numbers, or by the distance of mixed records."""
     if quasi.mixed:
-        records = quasi.counted()
-        return lambda centre, rows: _off_mixed(records, centre, rows)
-    values = quasi.scaled().values
-    return lambda centre, rows: ((values[rows] - values[centre].mean(axis=0)) ** 2).sum(axis=1)
+        mixed = cache(quasi.counted)  # most tables never ask
+        return lambda centre, rows: _off_mixed(mixed(), centre, rows)
+    scaled = cache(quasi.scaled)
+
+    def squares(centre: Ints, rows: Ints) -> Floats:
+        values = scaled().values
+        return np.asarray(((values[rows] - values[centre].mean(axis=0)) ** 2).sum(axis=1))
+
+    return squares
 
 
 def _off_mixed(records: Mixed, centre: Ints, rows: Ints) -> Floats:
