@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import shoal
 from command_line import manifest_of, run
 from shoal.blocking.blocks import BLOCKINGS
-from shoal.partition.missing_patterns import suppress_rare_patterns
 from shoal.errors import BrokenPromise
+from shoal.partition.missing_patterns import suppress_rare_patterns
 from shoal.plan.roles import Kind
 
 K = 3
@@ -159,7 +159,7 @@ def test_the_old_way_is_an_option_with_its_name_in_the_manifest(tmp_path):
 def test_the_command_line_has_the_option(tmp_path):
     table = with_gaps(people(), NUMBERS, holes("one cell", 60, 3))
     table.write_csv(tmp_path / "in.csv")
-    for given, expected in (("", K), ("--missing-patterns ignored", 1)):
+    for flags, expected in (("", K), ("--missing-patterns ignored", 1)):
         out = tmp_path / f"out{expected}.csv"
         run(
             "protect",
@@ -172,7 +172,7 @@ def test_the_command_line_has_the_option(tmp_path):
             "mondrian",
             "-o",
             out,
-            *given.split(),
+            *flags.split(),
         )
         assert rarest(pl.read_csv(out), NUMBERS) == expected
 

@@ -1,7 +1,7 @@
 """Patterns of missing cells that fewer than k records have: cells are suppressed until no record is alone with its own.
 
-What stands in the file for a record is the representative of its group, and which of its cells are missing. A release in
-which at least k records share all of that is a partition into groups of at least k whose records all lack the same
+What stands in the file for a record is the representative of its group, and which of its cells are missing. A release
+in which at least k records share all of that is a partition into groups of at least k whose records all lack the same
 cells, some of which are suppressed for it: in a group of fewer than 2k records all cells of a column that one of them
 lacks. The searches know that, and lower what it costs. The groups of all other methods, which work with the distances
 that are to be expected of missing cells, are made so afterwards.
@@ -96,10 +96,8 @@ def suppress_rare_patterns(missing: Flags, groups: Ints, k: int, nearness: Nearn
     [True, False, False, True, False]
     """
     own, _, sizes = number_keys(groups)
-    hidden = missing.copy()
     small = sizes < 2 * k
-    for column in hidden.T:
-        column |= ((np.bincount(own, column) > 0) & small)[own]
+    hidden = np.column_stack([column | ((np.bincount(own, column) > 0) & small)[own] for column in missing.T])
     of, first, counts = number_patterns(hidden, own)
     if counts.min() >= k:
         return hidden
