@@ -14,14 +14,16 @@ Every group has at least k records: the start's have, and every change keeps gro
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from shoal.aggregate.numbers import AGGREGATORS
 from shoal.columns.numbers import Column
 from shoal.columns.scaling import Records, Scale
-from shoal.kernels.arrays import Flags, Ints
+from shoal.kernels.arrays import Ints
 from shoal.kernels.representatives import MEAN
-from shoal.partition.optimal.numeric_search import NumericSearch
+from shoal.partition.optimal.numeric_search import NumericSearch, not_by_formula
 from shoal.partition.optimal.objective import released_as
 from shoal.partition.optimal.problem import Problem
 from shoal.partition.search.budget import Budget
@@ -59,20 +61,12 @@ def search_numbers(task: SearchTask) -> NumericSearch:
         how.append(AGGREGATORS[aggregator].searched if scale.spread > 0.0 else MEAN)
         lift.append(_lift(column, scale))
     observed = records.observed
-    if observed is None or _alike_in_blocks(observed, task.blocks):
-        # where all records of a block lack the same columns, these add nothing to what a group costs
-        objective = released_as(None, records.values.shape, task.weights, how, lift)
-        return NumericSearch(Problem(records.values, observed, task.blocks, objective, task.k))
     objective = released_as(observed, records.values.shape, task.weights, how, lift, task.alike)
-    return NumericSearch(Problem(records.values, observed, task.blocks, objective, task.k, quasi.points().values))
-
-
-def _alike_in_blocks(observed: Flags, blocks: Ints) -> bool:
-    """Whether all records of a block have the same columns."""
-    first = np.unique(blocks, return_index=True)[1]
-    at = np.empty(int(blocks.max()) + 1, dtype=np.int64)
-    at[blocks[first]] = first
-    return all(np.array_equal(column, column[at[blocks]]) for column in observed.T)
+    filled = None if observed is None else quasi.points().values
+    problem = Problem(records.values, observed, task.blocks, objective, task.k, filled)
+    if objective is not None and objective.plain and not_by_formula(problem) == 0.0:
+        problem = replace(problem, objective=None)
+    return NumericSearch(problem)
 
 
 def _lift(column: Column, scale: Scale) -> float:

@@ -33,17 +33,24 @@ class Released(NamedTuple):
     lift: Floats
     alike: bool = False
 
+    @property
+    def plain(self) -> bool:
+        """Whether plain means are released, and only for groups whose records all have the column."""
+        return self.alike and not self.how.any() and bool((self.weights == 1.0).all())
+
 
 Objective: TypeAlias = Released | None  # None: means of complete records
 
 
 def take(objective: Objective, rows: Ints) -> Objective:
-    """Return the objective for some of the records."""
+    """Return the objective for some of the records: None where all lack the same cells and means are released."""
     if objective is None:
         return None
-    return objective._replace(
+    part = objective._replace(
         observed=np.ascontiguousarray(objective.observed[rows]), weights=np.ascontiguousarray(objective.weights[rows])
     )
+    # what all lack adds nothing to what a group costs
+    return None if part.plain and (part.observed == part.observed[:1]).all() else part
 
 
 @kernel
