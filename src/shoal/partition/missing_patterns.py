@@ -13,8 +13,8 @@ the fewest cells for each record that is no longer lacking is done first. Where 
 one by one, those with most missing cells first. Borrowed are the records that are nearest to those with the pattern, a
 suppressed cell counting as the centre of its column.
 
-Patterns are no strata from the start: few records lack the same cells, and groups of these alone would be far apart,
-which loses more than some cells, on skewed columns twice as much. In a set of one column, though, records without a value
+Patterns are no strata from the start: few records lack the same cells, and groups of these alone would be wide,
+which loses more than some cells, on skewed columns twice as much. In a set of one column, though, records without it
 have nothing else to lose: they are kept apart, and where they are fewer than k, those near the mean lose theirs.
 
 Cost: O(n d), and for a group of 2k records or more with m patterns O(m^2 d), or O(m^3 d) where they are few. Every

@@ -324,9 +324,11 @@ def _missing_notes(run: Run) -> list[str]:
             apart |= counts[alike] < k
     if not apart.any():
         return []
+    one = int(apart.sum()) == 1
+    few = "no other" if k == 2 else f"fewer than {k - 1} others"
     return [
-        f"{counted(int(apart.sum()), 'record')} share with fewer than {k - 1} others of their group which values are "
-        "missing: whoever knows that could tell them apart"
+        f"{counted(int(apart.sum()), 'record')} {'shares' if one else 'share'} with {few} of {'its' if one else 'their'} "
+        f"group which values are missing: whoever knows that could tell {'it' if one else 'them'} apart"
     ]
 
 
