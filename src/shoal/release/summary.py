@@ -324,11 +324,12 @@ def _missing_notes(run: Run) -> list[str]:
             apart |= counts[alike] < k
     if not apart.any():
         return []
-    one = int(apart.sum()) == 1
+    records = int(apart.sum())
+    share, their, them = ("shares", "its", "it") if records == 1 else ("share", "their", "them")
     few = "no other" if k == 2 else f"fewer than {k - 1} others"
     return [
-        f"{counted(int(apart.sum()), 'record')} {'shares' if one else 'share'} with {few} of {'its' if one else 'their'} "
-        f"group which values are missing: whoever knows that could tell {'it' if one else 'them'} apart"
+        f"{counted(records, 'record')} {share} with {few} of {their} group which values are missing: whoever knows that "
+        f"could tell {them} apart"
     ]
 
 
