@@ -76,13 +76,18 @@ def merge_small_mixed_strata(codes: Ints, records: Mixed, k: int) -> Ints:
         others = alive[alive != code]
         places = np.full(count, -1)
         places[others] = np.arange(len(others))
-        centres = _centres(records.values, records.by_distance, record, places[stratum], amount, len(others))
+        centres = centres_of(records, record, places[stratum], amount, len(others))
         off = _mean_distances(records.values, records.by_distance, record[own], amount[own], centres)
         home = others[np.argmin(off)]
         stratum[own] = home
         home_of[home_of == code] = home
         sizes[home] += sizes[code]
         sizes[code] = 0
+
+
+def centres_of(records: Mixed, record: Ints, group: Ints, amount: Floats, groups: int) -> Floats:
+    """Return the centres (groups, d) of so many (p,) of distinct records (p,) in groups (p,); -1 is none."""
+    return _centres(records.values, records.by_distance, record, group, amount, groups)
 
 
 @kernel

@@ -73,6 +73,15 @@ def distance(one: Floats, other: Floats, metric: Metric) -> float:
 
 
 @kernel
+def distances(values: Floats, centre: Floats, metric: Metric) -> Floats:
+    """Distances (m,) of records (m, d) from a centre (d,)."""
+    off = np.empty(len(values))
+    for i in range(len(values)):
+        off[i] = distance(values[i], centre, metric)
+    return off
+
+
+@kernel
 def add_sums(record: Floats, amount: float, metric: Metric, sums: Floats, seen: Floats) -> None:
     """Add a record, so many times, to the sums that the centre of a set is found from.
 

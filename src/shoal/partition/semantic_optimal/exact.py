@@ -50,7 +50,7 @@ def _best_groups(setting: Setting, which: Ints, amounts: Ints) -> Ints:
         for i in range(u):
             if subset >> i & 1:
                 add_sums(values[which[i]], amounts[i], setting.metric, room.sums, room.seen)
-        find_released(setting, room)
+        find_released(setting, size, room)
         cost[subset] = 0.0
         for i in range(u):
             if subset >> i & 1:

@@ -16,12 +16,16 @@ Portions = tuple[Ints, Ints, Ints]  # distinct record, its group, how many
 
 @dataclass(frozen=True)
 class Problem:
-    """Distinct records, the smallest group, whether equal records may be separated, the centre of the table."""
+    """Distinct records, the smallest group, whether equal records may be separated, the centre of the table.
+
+    Where it is ``alike``, a column is released only for groups of which all records have it.
+    """
 
     records: Mixed
     k: int
     split: bool
     middle: Floats
+    alike: bool = False
 
     def __len__(self) -> int:
         return len(self.records.counts)
@@ -29,7 +33,7 @@ class Problem:
     @property
     def setting(self) -> Setting:
         """What does not change while groups are searched."""
-        return Setting(self.records.values, self.records.metric, self.middle, self.k)
+        return Setting(self.records.values, self.records.metric, self.middle, self.k, self.alike)
 
     def costs(self, portions: Portions) -> Floats:
         """Return what each group costs."""
@@ -42,9 +46,9 @@ class Problem:
         return float(self.costs(everything).sum())
 
 
-def problem_of(records: Mixed, k: int, split: bool, middle: Floats | None = None) -> Problem:
+def problem_of(records: Mixed, k: int, split: bool, middle: Floats | None = None, alike: bool = False) -> Problem:
     """Return the problem of some records; ``middle`` is the centre of the table where they are a part of it."""
-    return Problem(records, k, split, centre_of_all(records) if middle is None else middle)
+    return Problem(records, k, split, centre_of_all(records) if middle is None else middle, alike)
 
 
 def centre_of_all(records: Mixed) -> Floats:

@@ -5,7 +5,8 @@ are in two linked lists, of their group and of their record. For each group the 
 found (:mod:`shoal.kernels.mixed`), so that a portion can come or go in O(codes).
 
 What a group costs is the squared distance of its records from what is released for them: from its centre, or from the
-centre of the whole table in a column of which fewer than k values are observed.
+centre of the whole table in a column that is suppressed: that not all of its records have where the search is
+``alike``, and otherwise one of which fewer than k values are observed.
 """
 
 from __future__ import annotations
@@ -20,12 +21,16 @@ from shoal.kernels.mixed import Metric, add_sums, cell_distance, centre_of
 
 
 class Setting(NamedTuple):
-    """What does not change: values (m, d) and columns of the records, the centre (d,) of the table, and k."""
+    """What does not change: values (m, d) and columns of the records, the centre (d,) of the table, and k.
+
+    Where it is ``alike``, a column is released only for groups of which all records have it.
+    """
 
     values: Floats
     metric: Metric
     middle: Floats
     k: int
+    alike: bool
 
 
 class Room(NamedTuple):
@@ -169,11 +174,12 @@ def off_squared(one: Floats, centre: Floats, middle: Floats, metric: Metric) -> 
 
 
 @kernel(inline=True)
-def find_released(setting: Setting, room: Room) -> None:
-    """Write what is released for a group: its centre, and NaN in columns of which fewer than k values are observed."""
+def find_released(setting: Setting, size: int, room: Room) -> None:
+    """Write what is released for a group of so many records: its centre, and NaN in columns that are suppressed."""
+    least = size if setting.alike else setting.k
     centre_of(setting.metric, room.sums, room.seen, room.centre)
     for j in range(len(room.centre)):
-        if room.seen[j] < setting.k - 0.5:
+        if room.seen[j] < least - 0.5:
             room.centre[j] = np.nan
 
 
@@ -187,14 +193,15 @@ def cost_of_portions(setting: Setting, record: Ints, group: Ints, amount: Ints, 
     first = 0
     while first < len(by_group):
         g = group[by_group[first]]
-        last = first
+        last, size = first, 0
         room.sums[:] = 0.0
         room.seen[:] = 0.0
         while last < len(by_group) and group[by_group[last]] == g:
             p = by_group[last]
             add_sums(values[record[p]], amount[p], setting.metric, room.sums, room.seen)
+            size += amount[p]
             last += 1
-        find_released(setting, room)
+        find_released(setting, size, room)
         for b in range(first, last):
             p = by_group[b]
             costs[g] += amount[p] * off_squared(values[record[p]], room.centre, setting.middle, setting.metric)
@@ -209,11 +216,14 @@ def cost_with(setting: Setting, state: State, room: Room, g: int, one: int, many
     record, amount, following = state.record, state.amount, state.following
     room.sums[:] = state.sums[g]
     room.seen[:] = state.seen[g]
+    size = state.sizes[g]
     if one >= 0:
         add_sums(values[one], many, metric, room.sums, room.seen)
+        size += many
     if other >= 0:
         add_sums(values[other], more, metric, room.sums, room.seen)
-    find_released(setting, room)
+        size += more
+    find_released(setting, size, room)
     total = 0.0
     p = state.heads[g]
     while p >= 0:
