@@ -40,6 +40,20 @@ def loss_rows(summary: shoal.Summary) -> dict[str, str]:
     return {"loss by column": told + (f" and {len(losses) - _SHOWN} more" if len(losses) > _SHOWN else "")}
 
 
+def loss_advice(summary: shoal.Summary) -> list[str]:
+    """Name the columns of several that lose more than half of what there was to lose, and say what to do."""
+    much = {name: loss for name, loss in summary.loss_by_column.items() if loss > MUCH}
+    if not much or len(summary.loss_by_column) < 2:
+        return []
+    worst = sorted(much.items(), key=lambda own: -own[1])
+    told = ", ".join(f"{shoal.printable(name)} ({shoal.decimal(loss, 1)} %)" for name, loss in worst[:_SHOWN])
+    remedies = "another --scaling or a smaller k"
+    if shoal.METHODS[summary.method].mixed:
+        remedies = f"a --column-weight above 1, {remedies}"
+    it = shoal.one_or_many(len(much), "it", "them")
+    return [f"more than half is lost of {told}; {remedies} may keep more of {it}"]
+
+
 def summary_table(summary: shoal.Summary) -> Table:
     """Return the summary of a release, a line for each figure."""
     from rich.table import Table
