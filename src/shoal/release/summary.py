@@ -329,8 +329,8 @@ def _missing_notes(run: Run) -> list[str]:
     records = int(apart.sum())
     share, their, them = ("shares", "its", "it") if records == 1 else ("share", "their", "them")
     return [
-        f"{counted(records, 'record')} {share} with {fewer_others(k)} of {their} group which values are missing: whoever "
-        f"knows that could tell {them} apart"
+        f"{counted(records, 'record')} {share} with {fewer_others(k)} of {their} group which values are missing: "
+        f"whoever knows that could tell {them} apart"
     ]
 
 
