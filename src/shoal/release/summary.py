@@ -328,8 +328,8 @@ def _missing_notes(run: Run) -> list[str]:
     share, their, them = ("shares", "its", "it") if records == 1 else ("share", "their", "them")
     few = "no other" if k == 2 else f"fewer than {k - 1} others"
     return [
-        f"{counted(records, 'record')} {share} with {few} of {their} group which values are missing: whoever knows that "
-        f"could tell {them} apart"
+        f"{counted(records, 'record')} {share} with {few} of {their} group which values are missing: whoever knows "
+        f"that could tell {them} apart"
     ]
 
 
