@@ -11,6 +11,8 @@ from shoal.aggregate.sets import ProtectedSet
 from shoal.columns.categories import AnyColumn
 from shoal.errors import BrokenPromise
 from shoal.kernels.arrays import Flags, Ints, Numbers
+from shoal.kernels.representatives import group_rows
+from shoal.partition.conditions.condition import Condition, failing_any
 from shoal.plan.plan import Plan
 from shoal.tables.table import Table, open_table
 
@@ -47,6 +49,12 @@ def check_released(column: AnyColumn, values: Numbers, observed: Flags, groups: 
         raise BrokenPromise(f"column '{column.name}': a released value is not finite")
 
 
+def check_conditions(groups: Ints, conditions: Sequence[Condition]) -> None:
+    """Every group meets the conditions of the plan."""
+    if conditions and failing_any(conditions, group_rows(groups)).any():
+        raise BrokenPromise("a group fails a condition of the plan: it has too few persons, or a record dominates it")
+
+
 def check_table(
     before: Sequence[tuple[str, str]],
     after: Sequence[tuple[str, str]],
@@ -62,10 +70,17 @@ def check_table(
         raise BrokenPromise(f"names or types of columns changed: {', '.join(changed)}")
 
 
-def check_release(plan: Plan, table: Table, strata: Ints, protected: Sequence[ProtectedSet]) -> Any:
-    """Check every promise, and return the table of the release."""
+def check_release(
+    plan: Plan,
+    table: Table,
+    strata: Ints,
+    protected: Sequence[ProtectedSet],
+    conditions: Sequence[Sequence[Condition]],
+) -> Any:
+    """Check every promise, with the conditions on the groups of each set, and return the table of the release."""
     released = {}
-    for part in protected:
+    for part, own in zip(protected, conditions, strict=True):
+        check_conditions(part.groups, own)
         check_groups(part.groups, plan.k, len(table))
         check_strata_kept(part.groups, strata)
         for column, (values, observed) in part.columns():
