@@ -6,12 +6,12 @@ from datetime import date, timedelta
 import numpy as np
 import polars as pl
 import pytest
-from command_line import run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
 import shoal.pipeline
+from command_line import run
 from shoal.columns.numbers import Column
 from shoal.kernels.representatives import group_rows
 from shoal.partition.conditions.centres import NumberCentres

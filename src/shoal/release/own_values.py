@@ -18,7 +18,7 @@ from shoal.columns.numbers import Column
 from shoal.errors import counted
 from shoal.kernels.arrays import Ints, Masked
 from shoal.kernels.representatives import group_rows
-from shoal.partition.conditions.dominance import HEAVY, NotOutweighed
+from shoal.partition.conditions.dominance import HEAVY, NotDominated, NotOutweighed
 from shoal.plan.plan import Plan
 from shoal.release.conditions import dominance_of
 from shoal.release.declaring import Declared
@@ -68,7 +68,7 @@ def own_values(declared: Declared, table: Table, protected: Sequence[ProtectedSe
             failing = int(condition.failing(rows).sum())
             if isinstance(condition, NotOutweighed):
                 outweighed += failing
-            elif failing:
+            elif isinstance(condition, NotDominated) and failing:
                 dominated[condition.column.name] = failing
         for (column, now), aggregator in zip(part.columns(), part.quasi.aggregators, strict=True):
             groups[column.name] = len(rows.starts) - 1

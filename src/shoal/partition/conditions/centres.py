@@ -68,7 +68,7 @@ class MixedCentres:
     def of(self, groups: Grouping) -> Floats:
         """Return the centres of some groups."""
         mixed = self.records
-        return centres_of_groups(mixed.cells, mixed.record, *groups, *mixed.columns[:-1])
+        return centres_of_groups(mixed.cells, mixed.record, groups.order, groups.starts, *mixed.columns[:-1])
 
     def distances(self, one: Floats, centres: Floats) -> Floats:
         """Return distances of records that mix kinds."""

@@ -13,22 +13,23 @@ A contribution is the value without its sign times the weight of its record, so 
 contribute nothing, and a group of zeros is not dominated. Only what is in a mean contributes: no missing value, and
 nothing that a trimmed mean leaves out.
 
-Cost: O(n) for the total and the largest value of each group, which clear most groups; the others are sorted.
+Cost: O(n), and O(n log k) for trimmed means.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from shoal.columns.numbers import Column
 from shoal.kernels.arrays import Flags, Floats, Ints
+from shoal.kernels.contributions import largest_contributions
 from shoal.kernels.representatives import Grouping
 from shoal.plan.dominance import Dominance
 
 HEAVY = 0.9  # part of a group's weight above which its representatives are nearly those of one record
-_NOT_DOMINATED = 1e-9  # slack of the first look, which rounding must not end
 
 
 @dataclass(frozen=True)
@@ -57,22 +58,25 @@ class NotDominated:
 
     def failing(self, groups: Grouping) -> Flags:
         """Return which of some groups are dominated in this column."""
-        sizes = np.diff(groups.starts)
-        contributions, counts = self._contributions(groups, sizes)
-        first = groups.starts[:-1]
-        total, largest = np.add.reduceat(contributions, first), np.maximum.reduceat(contributions, first)
-        released = np.add.reduceat(self.column.observed[groups.order].astype(np.int64), first) >= self.k
-        maybe = np.zeros(len(sizes), dtype=bool)
+        column, there, least = self.column, self.column.observed, self.k
+        if self.trimmed:
+            counts = np.add.reduceat(there[groups.order].astype(np.int64), groups.starts[:-1])
+            there = np.zeros(len(there), dtype=bool)
+            there[groups.order] = _kept_by_trimming(column, groups, counts) & np.repeat(
+                counts >= self.k, np.diff(groups.starts)
+            )
+            least = 1
+        weights = np.ones(1) if self.weights is None else self.weights
+        many = self.rule.n or 1
+        largest, others, most, total, counts = largest_contributions(
+            column.values, there, weights, *groups, column.origin / column.step, self._unit, many
+        )
+        failing = counts < 0
         if self.rule.p is not None:
-            maybe |= total < (2.0 + self.rule.p / 100.0 + _NOT_DOMINATED) * largest
+            failing |= others < self.rule.p / 100.0 * largest
         if self.rule.n is not None and self.rule.share is not None:
-            maybe |= self.rule.n * largest * (1.0 + _NOT_DOMINATED) > self.rule.share / 100.0 * total
-        failing = maybe & released & (largest > 0.0)
-        chosen = np.flatnonzero(failing)
-        if len(chosen):
-            inside = np.repeat(failing, sizes)
-            failing[chosen] = _dominated(contributions[inside], sizes[chosen], counts[chosen], self.rule)
-        return failing
+            failing |= most > self.rule.share / 100.0 * total
+        return failing & (counts >= least)
 
     def unmet(self) -> str:
         """Say what is wrong where the column is dominated in all records together."""
@@ -82,17 +86,16 @@ class NotDominated:
             "noted only (dominance.action: note, or --dominance-action note)"
         )
 
-    def _contributions(self, groups: Grouping, sizes: Ints) -> tuple[Floats, Ints]:
-        """Return what each row adds to the total of its group, in a unit in which sums fit, and how many rows do."""
-        column, rows = self.column, groups.order
-        there = column.observed[rows]
-        if self.trimmed:
-            there = _kept_by_trimming(column.values[rows], there, groups.starts, sizes)
-        values = np.where(there, np.abs(column.values[rows] + column.origin / column.step), 0.0)
-        values /= max(float(values.max(initial=0.0)), np.finfo(np.float64).tiny)
-        if self.weights is not None:
-            values *= self.weights[rows] / self.weights.max()
-        return values, np.add.reduceat(there.astype(np.int64), groups.starts[:-1])
+    @cached_property
+    def _unit(self) -> float:
+        """Largest value and weight, so that sums of contributions fit."""
+        column = self.column
+        values = column.values[column.observed]
+        ends = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
+        largest = max(abs(end + column.origin / column.step) for end in ends)
+        if not largest:
+            return 1.0
+        return largest if self.weights is None else largest * min(float(self.weights.max()), 1e300 / largest)
 
 
 @dataclass(frozen=True)
@@ -120,28 +123,14 @@ class NotOutweighed:
         )
 
 
-def _dominated(contributions: Floats, sizes: Ints, counts: Ints, rule: Dominance) -> Flags:
-    """Return which groups are dominated; rows come by group, ``counts`` are those of each that contribute."""
-    starts = np.cumsum(sizes) - sizes
+def _kept_by_trimming(column: Column, groups: Grouping, counts: Ints) -> Flags:
+    """Return which rows of the groups a trimmed mean keeps, given how many have a value."""
+    sizes = np.diff(groups.starts)
     group = np.repeat(np.arange(len(sizes)), sizes)
-    c = contributions[np.lexsort((-contributions, group))]
-    rank = np.arange(len(c)) - starts[group]
-    found = np.zeros(len(sizes), dtype=bool)
-    if rule.p is not None:
-        known = np.where(counts == 2, 1, 2)[group]  # what is subtracted from the total: the largest, and one's own
-        found |= np.add.reduceat(np.where(rank >= known, c, 0.0), starts) < rule.p / 100.0 * c[starts]
-    if rule.n is not None and rule.share is not None:
-        most = np.add.reduceat(np.where(rank < rule.n, c, 0.0), starts)
-        found |= most > rule.share / 100.0 * np.add.reduceat(c, starts)
-    return found
-
-
-def _kept_by_trimming(values: Ints | Floats, there: Flags, starts: Ints, sizes: Ints) -> Flags:
-    """Return which rows a trimmed mean keeps, given which have a value; rows come by group."""
-    group = np.repeat(np.arange(len(sizes)), sizes)
-    order = np.lexsort((values, ~there, group))
-    rank = np.empty(len(values), dtype=np.int64)
-    rank[order] = np.arange(len(values)) - starts[:-1][group[order]]
-    counts = np.add.reduceat(there.astype(np.int64), starts[:-1])
+    there = column.observed[groups.order]
+    order = np.lexsort((column.values[groups.order], ~there, group))
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order)) - groups.starts[:-1][group[order]]
     drop = np.where(counts >= 3, (counts + 9) // 10, 0)
-    return there & (rank >= drop[group]) & (rank < (counts - drop)[group])
+    kept: Flags = there & (rank >= drop[group]) & (rank < (counts - drop)[group])
+    return kept

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from shoal.kernels.arrays import Flags, Ints
-from shoal.kernels.numbering import number_keys
+from shoal.kernels.contributions import count_distinct
 from shoal.kernels.representatives import Grouping
 
 
@@ -43,13 +44,11 @@ class EnoughPersons:
 
     def failing(self, groups: Grouping) -> Flags:
         """Return which of some groups have fewer than k persons."""
-        sizes = np.diff(groups.starts)
-        group = np.repeat(np.arange(len(sizes)), sizes)
-        failing = self._persons(groups.order, group, len(sizes)) < self.k
+        everybody = np.ones(1, dtype=bool)
+        failing: Flags = self._persons(groups, everybody) < self.k
         for there in self.observed:
-            seen = there[groups.order]
-            values = np.bincount(group[seen], minlength=len(sizes))
-            failing |= (values >= self.k) & (self._persons(groups.order[seen], group[seen], len(sizes)) < self.k)
+            values = np.add.reduceat(there[groups.order].astype(np.int64), groups.starts[:-1])
+            failing |= (values >= self.k) & (self._persons(groups, there) < self.k)
         return failing
 
     def unmet(self) -> str:
@@ -60,8 +59,10 @@ class EnoughPersons:
             "say which identifiers tell persons apart (persons, or --persons, which may be none)"
         )
 
-    def _persons(self, rows: Ints, group: Ints, count: int) -> Ints:
-        """Return how many persons the rows of each group have."""
-        most = int(self.person.max()) + 1
-        _, first, _ = number_keys(group * most + self.person[rows])
-        return np.bincount(group[first], minlength=count)
+    def _persons(self, groups: Grouping, there: Flags) -> Ints:
+        """Return how many persons each group has, among the rows that are there."""
+        return count_distinct(self.person, there, *groups, self._size)
+
+    @cached_property
+    def _size(self) -> int:
+        return int(self.person.max(initial=0)) + 1
