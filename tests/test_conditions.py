@@ -115,12 +115,37 @@ def test_records_without_an_identifier_count_as_one_person_together():
         assert len(set(members)) >= 2
 
 
+@pytest.mark.parametrize("method", ["mdav", "optimal", "semantic-optimal", "individual-ranking"])
+@pytest.mark.parametrize("patterns", ["counted", "ignored"])
+def test_missing_cells_do_not_tell_fewer_than_k_persons_apart(method, patterns):
+    rng = np.random.default_rng(6)
+    table = visits(people=30, each=4).drop("side", "kind")
+    gone = {name: rng.random(120) < 0.2 for name in ("x", "y")}
+    table = table.with_columns(
+        pl.when(pl.Series(gone[name])).then(None).otherwise(pl.col(name)).alias(name) for name in gone
+    )
+    release = protect(table, k=3, method=method, missing_patterns=patterns, options=None)
+    sets = [["x"], ["y"]] if method == "individual-ranking" else [["x", "y"]]
+    for columns in sets:
+        people = {}
+        for person, key in zip(table["patient"].to_list(), release.data.select(columns).rows(), strict=True):
+            people.setdefault(key, set()).add(person)
+        if patterns == "counted":  # every key as it stands in the file
+            assert min(map(len, people.values())) >= 3
+    for name in ("x", "y"):  # and every released value
+        owners = {}
+        for person, value in zip(table["patient"].to_list(), release.data[name].to_list(), strict=True):
+            owners.setdefault(value, set()).add(person)
+        owners.pop(None, None)
+        assert min(map(len, owners.values())) >= 3
+
+
 def test_a_released_value_stands_for_k_persons_where_others_are_missing():
     x = [0.0, 0.1, 0.2, 0.3, 5.0, 5.1, 5.2, 5.3, 9.0, 9.1, 9.2, 9.3]
     y = [1.0, 1.1, None, None, 2.0, 2.1, 2.2, 2.3, 3.0, 3.1, 3.2, 3.3]
     who = ["a", "a", "b", "b", "c", "d", "c", "d", "e", "f", "e", "f"]
     table = pl.DataFrame({"patient": who, "x": x, "y": y})
-    release = protect(table, k=2)
+    release = protect(table, k=2, missing_patterns="ignored")
     owners = {}
     for person, value, group in zip(who, release.data["y"].to_list(), release.groups.tolist(), strict=True):
         if value is not None:

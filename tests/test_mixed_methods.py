@@ -133,7 +133,7 @@ def test_mondrian_that_gives_up(name, where):
 
 def test_the_control_has_categories_in_the_order_that_the_seed_draws():
     slow, records = draw("one hierarchy", 60, 0)
-    places = np.random.default_rng(5).permutation(records.width[0])
+    places = np.random.default_rng(5).permutation(records.metric.width[0])
     names = slow.candidates(0)
     expected = slow_mixed.mondrian(slow, 3, "centroid", place=lambda j, v: places[names.index(v)])
     assert same_groups(run("mondrian-strict", records, 3, seed=5), expected)

@@ -14,6 +14,7 @@ from shoal.aggregate.sets import Aggregation, aggregate_sets
 from shoal.blocking.blocks import cut_blocks
 from shoal.errors import PlanError
 from shoal.kernels.progress import show_progress
+from shoal.partition.missing_patterns import alike_in_groups, share_patterns
 from shoal.plan.dominance import Dominance
 from shoal.plan.files_read import files_read
 from shoal.plan.plan import Blocking, Plan, Reading, merge_settings
@@ -23,7 +24,7 @@ from shoal.release.own_values import own_values
 from shoal.release.partitioning import partition_sets
 from shoal.release.promises import check_release
 from shoal.release.release import Release, check_output, check_report, manifest_path
-from shoal.release.strata import stratify
+from shoal.release.strata import strata_of_sets, stratify
 from shoal.release.summary import Run, summarise
 from shoal.rules.accounting import Kept, account_for
 from shoal.rules.editing import keep, split_strata
@@ -47,6 +48,7 @@ def protect(
     weight: str | None = None,
     strata: str | Sequence[str] | None = None,
     small_strata: str | None = None,
+    missing_patterns: str | None = None,
     aggregators: str | Mapping[str, str] | None = None,
     scaling: str | None = None,
     hierarchies: Mapping[str, Any] | None = None,
@@ -98,6 +100,9 @@ def protect(
         Columns whose combinations are never mixed.
     small_strata : {"error", "merge"}
         What to do with a stratum of fewer than k records.
+    missing_patterns : {"counted", "ignored"}
+        Whether k records share which of their quasi-identifiers are missing, too, for which cells are suppressed, or
+        records of a group may be told apart by that; see docs/missing-values.md.
     aggregators : str or dict
         ``"mean"`` (default), ``"median"``, ``"geometric-mean"``, ``"trimmed-mean"``, ``"mode"``,
         ``"weighted-mean"`` for numbers; ``"centroid"``, ``"least-squares"``, ``"least-common-subsumer"``, ``"median"``,
@@ -214,23 +219,30 @@ def run(
         clock.lap("prepare rules")
     declared = replace(declared, sets=sets)
     strata = stratify(declared, table)
-    apart, split = [strata.codes for _ in sets], set[str]()
+    shown, apart = strata_of_sets(declared, strata)
+    split = set[str]()
     if editing:
-        found = [split_strata(editing, quasi, strata.codes, plan.k) for quasi in sets]
+        found = [split_strata(editing, quasi, codes, plan.k) for quasi, codes in zip(shown, apart, strict=True)]
         apart, split = [codes for codes, _ in found], set[str]().union(*(used for _, used in found))
-    blocks = [cut_blocks(quasi, codes, plan.k, plan.blocking) for quasi, codes in zip(sets, apart, strict=True)]
+    blocks = [cut_blocks(quasi, codes, plan.k, plan.blocking) for quasi, codes in zip(shown, apart, strict=True)]
     clock.lap("block")
     with show_progress(len(table) * len(sets), progress) as advance:
-        groups_of_sets, searched = partition_sets(declared, apart, blocks, advance, threads)
+        groups_of_sets, searched = partition_sets(replace(declared, sets=shown), apart, blocks, advance, threads)
+    if plan.missing_patterns == "counted":
+        alike = [share_patterns(*pair, plan.k) for pair in zip(shown, groups_of_sets, strict=True)]
+        shown, groups_of_sets = [quasi for quasi, _ in alike], [groups for _, groups in alike]
     clock.lap("partition")
-    conditions = conditions_of(declared, table, strata.persons)
+    conditions = conditions_of(replace(declared, sets=shown), table, strata.persons)
     made = group_count(groups_of_sets)
     within = [(codes, strata.codes) for codes in apart]
-    groups_of_sets = grow_sets(declared, groups_of_sets, within, conditions, threads)
+    groups_of_sets = grow_sets(replace(declared, sets=shown), groups_of_sets, within, conditions, threads)
+    if plan.missing_patterns == "counted":
+        shown = [alike_in_groups(*pair) for pair in zip(shown, groups_of_sets, strict=True)]
     if any(conditions):
         clock.lap("grow")
     how = Aggregation(plan.k, declared.weights, plan.combinations == "observed")
-    protected = aggregate_sets(sets, groups_of_sets, how, threads)
+    protected = aggregate_sets(shown, groups_of_sets, how, threads)
+    protected = [replace(part, quasi=quasi) for part, quasi in zip(protected, sets, strict=True)]
     clock.lap("aggregate")
     kept = Kept()
     if editing:
@@ -244,7 +256,7 @@ def run(
     rules = account_for(editing, kept, protected) if editing else []
     own = own_values(declared, table, protected)
     merged = made - group_count(groups_of_sets)
-    done = Run(declared, strata, blocks, protected, searched, rules, source, own, merged)
+    done = Run(declared, strata, shown, apart, blocks, protected, searched, rules, source, own, merged)
     summary = summarise(done, seconds=clock.seconds())
     return Release(
         data=data,

@@ -31,6 +31,10 @@ Persons = Annotated[
 Weight = Annotated[str | None, typer.Option(help="Column of sampling weights.")]
 Strata = Annotated[list[str] | None, typer.Option(help="Columns whose combinations are never mixed: a,b.")]
 SmallStrata = Annotated[str | None, typer.Option(help="A stratum of fewer than k: error or merge.")]
+MissingPatterns = Annotated[
+    str | None,
+    typer.Option(help="Whether k records share which cells are missing, too: counted (the default) or ignored."),
+]
 Aggregator = Annotated[
     list[str] | None, typer.Option("-a", "--aggregator", help="median, or income=median. Repeatable.")
 ]

@@ -34,7 +34,7 @@ def conditions_of(declared: Declared, table: Table, persons: Sequence[Persons]) 
     plan = declared.plan
     return [
         [
-            *(_enough(one, quasi, plan.k) for one in persons),
+            *(_enough(one, quasi, plan) for one in persons),
             *(dominance_of(quasi, plan, declared.weights, table) if plan.dominance.action == "grow" else ()),
         ]
         for quasi in declared.sets
@@ -45,7 +45,9 @@ def dominance_of(quasi: QuasiIdentifiers, plan: Plan, weights: Floats | None, ta
     """Return what it takes that no record dominates a group in any column that is released as a mean."""
     dates = dates_among(table, quasi.names)
     found: list[Condition] = [
-        NotDominated(column, plan.k, plan.dominance, weights, aggregator == "trimmed-mean")
+        NotDominated(
+            column, plan.k, plan.dominance, weights, aggregator == "trimmed-mean", plan.missing_patterns == "counted"
+        )
         for column, aggregator in zip(quasi.columns, quasi.aggregators, strict=True)
         if isinstance(column, Column) and aggregator in _MEANS and column.name not in dates
     ]
@@ -77,6 +79,7 @@ def group_count(groups_of_sets: Sequence[Ints]) -> int:
     return sum(int(groups.max()) + 1 for groups in groups_of_sets)
 
 
-def _enough(persons: Persons, quasi: QuasiIdentifiers, k: int) -> EnoughPersons:
+def _enough(persons: Persons, quasi: QuasiIdentifiers, plan: Plan) -> EnoughPersons:
     incomplete = [column.observed for column in quasi.columns if not column.observed.all()]
-    return EnoughPersons(persons.name, persons.codes, k, incomplete)
+    # where patterns count, a column is released for the whole group or not at all
+    return EnoughPersons(persons.name, persons.codes, plan.k, incomplete if plan.missing_patterns == "ignored" else ())

@@ -9,7 +9,8 @@ import numpy as np
 
 from shoal.aggregate.sets import ProtectedSet
 from shoal.columns.categories import AnyColumn
-from shoal.errors import BrokenPromise
+from shoal.columns.mixed import distinct_records
+from shoal.errors import BrokenPromise, counted, listed
 from shoal.kernels.arrays import Flags, Ints, Numbers
 from shoal.kernels.representatives import group_rows
 from shoal.partition.conditions.condition import Condition, failing_any
@@ -55,6 +56,17 @@ def check_conditions(groups: Ints, conditions: Sequence[Condition]) -> None:
         raise BrokenPromise("a group fails a condition of the plan: it has too few persons, or a record dominates it")
 
 
+def check_keys(part: ProtectedSet, k: int) -> None:
+    """Every combination of released values and missing cells of a set is that of at least k records."""
+    counts = distinct_records([(column, *now) for column, now in part.columns()])[2]
+    if counts.min(initial=k) < k:
+        rare = int((counts < k).sum())
+        raise BrokenPromise(
+            f"{counted(rare, 'combination')} of {listed(part.quasi.names)}, missing cells included, "
+            f"{'has' if rare == 1 else 'have'} fewer than k = {k} records"
+        )
+
+
 def check_table(
     before: Sequence[tuple[str, str]],
     after: Sequence[tuple[str, str]],
@@ -83,6 +95,8 @@ def check_release(
         check_conditions(part.groups, own)
         check_groups(part.groups, plan.k, len(table))
         check_strata_kept(part.groups, strata)
+        if plan.missing_patterns == "counted":
+            check_keys(part, plan.k)
         for column, (values, observed) in part.columns():
             check_released(column, values, observed, part.groups, plan.k)
             released[column.name] = (column, values, observed)

@@ -38,7 +38,6 @@ def rounding_note(searched: Searched, gap: float | None) -> list[str]:
     if gap is None or searched.gap is None or gap < searched.gap + 0.005:
         return []
     return [
-        f"the gap of {gap:.2f} % is that of the released values; before they were rounded, adapted to rules, or groups grew, it "
-        "was "
-        f"{searched.gap:.2f} %"
+        f"the gap of {gap:.2f} % is that of the released values; before they were rounded, adapted to rules, or groups "
+        f"grew, it was {searched.gap:.2f} %"
     ]

@@ -68,7 +68,9 @@ def search_sets(
     plan, asked = declared.plan, budget_of(declared.options)
     _check_sets(asked, len(declared.sets), declared.method.name)
     problems = [
-        search_of(SearchTask(quasi, codes, plan.k, declared.options, declared.weights))
+        search_of(
+            SearchTask(quasi, codes, plan.k, declared.options, declared.weights, plan.missing_patterns == "counted")
+        )
         for quasi, codes in zip(declared.sets, blocks, strict=True)
     ]
     largest = max(problem.size for problem in problems)

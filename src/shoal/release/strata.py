@@ -8,12 +8,13 @@ from functools import partial
 import numpy as np
 
 from shoal.blocking.strata import check_strata, merge_small_mixed_strata, merge_small_strata
-from shoal.columns.quasi_identifiers import join_sets
+from shoal.columns.quasi_identifiers import QuasiIdentifiers, join_sets
 from shoal.kernels.arrays import Ints
 from shoal.kernels.numbering import number_keys
 from shoal.partition.conditions.centres import centres_of
 from shoal.partition.conditions.growing import grow_groups
 from shoal.partition.conditions.persons import EnoughPersons
+from shoal.partition.missing_patterns import share_patterns
 from shoal.release.declaring import Declared
 from shoal.tables.persons import Persons, identify
 from shoal.tables.table import Table
@@ -75,3 +76,19 @@ def _enough_persons(declared: Declared, codes: Ints, persons: list[Persons]) -> 
     everybody = np.zeros(len(codes), dtype=np.int64)
     merged = grow_groups(groups, [everybody], enough, partial(centres_of, join_sets(declared.sets)))
     return codes if merged is groups else merged
+
+
+def strata_of_sets(declared: Declared, strata: Strata) -> tuple[list[QuasiIdentifiers], list[Ints]]:
+    """Return the sets, and the strata of each.
+
+    In a set of one column, records without a value are a stratum, unless the plan ignores patterns of missing cells:
+    they have nothing else to lose. Where they are fewer than k, others lose theirs.
+    """
+    plan = declared.plan
+    found = [
+        share_patterns(quasi, strata.codes, plan.k)
+        if len(quasi) == 1 and plan.missing_patterns == "counted"
+        else (quasi, strata.codes)
+        for quasi in declared.sets
+    ]
+    return [quasi for quasi, _ in found], [codes for _, codes in found]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,13 @@ import numpy as np
 from shoal.aggregate.sets import ProtectedSet
 from shoal.columns.categories import AnyColumn, Category
 from shoal.columns.mixed import distinct_records
+from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.errors import counted, listed
 from shoal.kernels.arrays import Ints, Masked
-from shoal.kernels.numbering import number_keys
 from shoal.measures.figures import NamedFigures
 from shoal.measures.loss import Losses, measure_losses
 from shoal.measures.pairs import pair_of
+from shoal.partition.missing_patterns import number_patterns
 from shoal.plan.version import shoal_version
 from shoal.release.declaring import Declared
 from shoal.release.own_values import OwnValues, own_value_notes
@@ -65,9 +66,13 @@ class Summary(NamedFigures):
         where there are no categories.
     distinct_before, distinct_after : int or None
         Combinations of quasi-identifiers in the original and in the release; None where there are no categories.
+    missing_patterns : {"counted", "ignored"}
+        Whether k records share which of their cells are missing, too, as asked for.
     suppressed_cells : int
-        Cells that are missing in the release and were not before, because fewer than k values of their group
-        were observed.
+        Cells that are missing in the release and were not before.
+    suppressed_for_patterns : dict
+        Those that are suppressed so that at least k records share which of their cells are missing, by column; columns
+        without any are left out.
     constant_columns : list of str
         Quasi-identifiers with a single value, which play no part.
     strata, merged_strata, blocks : int
@@ -120,7 +125,9 @@ class Summary(NamedFigures):
     global_risk: float | None
     distinct_before: int | None
     distinct_after: int | None
+    missing_patterns: str
     suppressed_cells: int
+    suppressed_for_patterns: dict[str, int]
     constant_columns: list[str]
     strata: int
     merged_strata: int
@@ -153,6 +160,10 @@ class Run:
         The plan that fits the table.
     strata : Strata
         Which records are never mixed.
+    shown : list of QuasiIdentifiers
+        Each set without the cells that are suppressed for patterns of missing cells.
+    apart : list of int64 (n,)
+        The stratum of each record for each set, with antecedents of rules.
     blocks : list of int64 (n,)
         The block of each record, for each set of quasi-identifiers.
     protected : list of ProtectedSet
@@ -171,6 +182,8 @@ class Run:
 
     declared: Declared
     strata: Strata
+    shown: list[QuasiIdentifiers]
+    apart: list[Ints]
     blocks: list[Ints]
     protected: list[ProtectedSet]
     searched: Searched | None
@@ -184,10 +197,23 @@ class Run:
         """Every column of every set with what is released for it."""
         return [pair for part in self.protected for pair in part.columns()]
 
+    @property
+    def for_patterns(self) -> dict[str, int]:
+        """Cells of each column that are suppressed for patterns of missing cells."""
+        pairs = zip(self.declared.sets, self.shown, strict=True)
+        lost = {
+            was.name: int((was.observed & ~now.observed).sum())
+            for before, after in pairs
+            for was, now in zip(before.columns, after.columns, strict=True)
+        }
+        return {name: cells for name, cells in lost.items() if cells}
+
 
 def summarise(run: Run, *, seconds: float) -> Summary:
     """Measure a release and put what was done into a summary."""
     plan, searched, records = run.declared.plan, run.searched, len(run.strata.codes)
+    if searched and run.for_patterns:  # other patterns could lose less, whatever is proved for these
+        searched = replace(searched, reached=None, bound=None, gap=None)
     losses = _losses(run)
     suppressed = sum(int((column.observed & ~now.observed).sum()) for column, now in run.released)
     constant = [column.name for column, _ in run.released if _constant(column)]
@@ -221,7 +247,9 @@ def summarise(run: Run, *, seconds: float) -> Summary:
         global_risk=None if after is None else 100.0 * after / records,  # each combination adds up to 1
         distinct_before=before,
         distinct_after=after,
+        missing_patterns=plan.missing_patterns,
         suppressed_cells=suppressed,
+        suppressed_for_patterns=run.for_patterns,
         constant_columns=constant,
         strata=run.strata.declared,
         merged_strata=run.strata.merged,
@@ -241,7 +269,7 @@ def summarise(run: Run, *, seconds: float) -> Summary:
         + _condition_notes(run)
         + own_value_notes(run.own, plan)
         + _cost_notes(run)
-        + _missing_notes(run.protected, plan.k)
+        + _missing_notes(run)
         + _mark_notes(run)
         + _search_notes(run.declared.options, searched)
         + (rounding_note(searched, gap) if searched else []),
@@ -282,7 +310,7 @@ def _notes(run: Run, combined: int, suppressed: int, constant: list[str]) -> lis
             f"k = {k} holds for each of the {sets} sets of quasi-identifiers and not for their combination, "
             f"whose smallest group has {counted(combined, 'record')}"
         )
-    if suppressed:
+    if suppressed and run.declared.plan.missing_patterns == "ignored":
         notes.append(
             f"{counted(suppressed, 'cell')} suppressed: some but fewer than {k} values of the column were observed in "
             "the group"
@@ -319,28 +347,40 @@ def _condition_notes(run: Run) -> list[str]:
 
 
 def _cost_notes(run: Run) -> list[str]:
-    """Say what made the work slower than it could be, or an option idle."""
-    notes = []
-    if run.declared.plan.blocking and all(codes.max() == run.strata.codes.max() for codes in run.blocks):
+    """Say which options were idle."""
+    notes, plan = [], run.declared.plan
+    if plan.blocking and all(codes.max() == apart.max() for codes, apart in zip(run.blocks, run.apart, strict=True)):
         notes.append("no part of the table is larger than a block, so blocking had no effect")
+    if plan.missing_patterns == "ignored" and all(column.observed.all() for column, _ in run.released):
+        notes.append("no quasi-identifier has missing values, so missing_patterns had no effect")
     return notes
 
 
-def _missing_notes(protected: list[ProtectedSet], k: int) -> list[str]:
-    """Say how many records stand out in their group by which of their values are missing."""
-    apart = np.zeros(len(protected[0].groups), dtype=bool)
-    for part in protected:
+def _missing_notes(run: Run) -> list[str]:
+    """Say what it cost that patterns of missing cells are not rare, or how many records stand out by theirs."""
+    k, lost = run.declared.plan.k, run.for_patterns
+    if lost:
+        by_column = ", ".join(f"{cells} of {name}" for name, cells in lost.items())
+        return [
+            f"{counted(sum(lost.values()), 'cell')} suppressed ({by_column}), so that at least {k} records share which "
+            "of their values are missing"
+        ]
+    if run.declared.plan.missing_patterns == "counted":
+        return []
+    apart = np.zeros(len(run.strata.codes), dtype=bool)
+    for part in run.protected:
         holes = [~now.observed for now in part.released if not now.observed.all()]
         if holes:
-            alike = part.groups
-            for hole in holes:  # one key a record, numbered again so that it stays small
-                alike = number_keys(2 * alike + hole)[0]
-            apart |= np.bincount(alike)[alike] < k
+            alike, _, counts = number_patterns(np.column_stack(holes), part.groups)
+            apart |= counts[alike] < k
     if not apart.any():
         return []
+    records = int(apart.sum())
+    share, their, them = ("shares", "its", "it") if records == 1 else ("share", "their", "them")
+    few = "no other" if k == 2 else f"fewer than {k - 1} others"
     return [
-        f"{counted(int(apart.sum()), 'record')} share with fewer than {k - 1} others of their group which values are "
-        "missing: whoever knows that could tell them apart"
+        f"{counted(records, 'record')} {share} with {few} of {their} group which values are missing: whoever knows "
+        f"that could tell {them} apart"
     ]
 
 

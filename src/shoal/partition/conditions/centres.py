@@ -10,7 +10,8 @@ import numpy as np
 from shoal.columns.mixed import Mixed
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.kernels.arrays import Floats, Ints
-from shoal.kernels.mixed_centres import centres_of_groups, distances_of_centres
+from shoal.kernels.mixed import distances
+from shoal.kernels.mixed_centres import centres_of_groups
 from shoal.kernels.neighbours import nearest_of_all
 from shoal.kernels.representatives import Grouping
 
@@ -68,11 +69,11 @@ class MixedCentres:
     def of(self, groups: Grouping) -> Floats:
         """Return the centres of some groups."""
         mixed = self.records
-        return centres_of_groups(mixed.cells, mixed.record, groups.order, groups.starts, *mixed.columns[:-1])
+        return centres_of_groups(mixed.values, mixed.by_distance, mixed.record, groups.order, groups.starts)
 
     def distances(self, one: Floats, centres: Floats) -> Floats:
         """Return distances of records that mix kinds."""
-        return distances_of_centres(one, centres, *self.records.columns)
+        return distances(centres, one, self.records.metric)
 
     def partners(self, of: Ints, centres: Floats) -> Ints:
         """Return the nearest other of each."""

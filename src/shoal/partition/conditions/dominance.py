@@ -48,6 +48,8 @@ class NotDominated:
         Sampling weights.
     trimmed : bool
         Whether the smallest and largest tenth of each group are left out.
+    uniform : bool
+        Whether a column is released only for groups of which all records have it.
     """
 
     column: Column
@@ -55,15 +57,17 @@ class NotDominated:
     rule: Dominance
     weights: Floats | None = None
     trimmed: bool = False
+    uniform: bool = False
 
     def failing(self, groups: Grouping) -> Flags:
         """Return which of some groups are dominated in this column."""
-        column, there, least = self.column, self.column.observed, self.k
+        column, there = self.column, self.column.observed
+        least: Ints | int = np.diff(groups.starts) if self.uniform else self.k
         if self.trimmed:
             counts = np.add.reduceat(there[groups.order].astype(np.int64), groups.starts[:-1])
             there = np.zeros(len(there), dtype=bool)
             there[groups.order] = _kept_by_trimming(column, groups, counts) & np.repeat(
-                counts >= self.k, np.diff(groups.starts)
+                counts >= least, np.diff(groups.starts)
             )
             least = 1
         weights = np.ones(1) if self.weights is None else self.weights

@@ -51,9 +51,9 @@ def search_of(records: Mixed, k: int, split: bool) -> MixedSearch:
 def search_mixed(task: SearchTask) -> MixedSearch:
     """Return the search for the groups of a set; scales, weights and centre are those of the whole table."""
     k, split = task.k, task.options["split"]
-    whole = problem_of(task.quasi.counted(), k, split)
+    whole = problem_of(task.quasi.counted(), k, split, alike=task.alike)
     rows = rows_of_blocks(task.blocks)
     if len(rows) == 1:
         return MixedSearch(whole, rows, [whole])
-    parts = [problem_of(task.quasi.take(own).counted(), k, split, whole.middle) for own in rows]
+    parts = [problem_of(task.quasi.take(own).counted(), k, split, whole.middle, task.alike) for own in rows]
     return MixedSearch(whole, rows, parts)
