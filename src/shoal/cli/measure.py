@@ -11,6 +11,7 @@ import typer
 import shoal
 from shoal.cli.options import (
     ColumnWeight,
+    Decimal,
     Delimiter,
     Encoding,
     Force,
@@ -20,6 +21,8 @@ from shoal.cli.options import (
     NoHeader,
     Nominal,
     Order,
+    Signs,
+    Thousands,
     categories,
     names,
     reading_of,
@@ -78,6 +81,9 @@ def measure(
     encoding: Encoding = None,
     missing: Missing = None,
     no_header: NoHeader = False,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    signs: Signs = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -94,7 +100,7 @@ def measure(
             population=population,
             **categories(hierarchy, order, nominal, column_weight),
             scaling=scaling,
-            reading=reading_of(delimiter, encoding, missing, no_header),
+            reading=reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs),
             output=output,
             overwrite=force,
             threads=threads,

@@ -8,7 +8,18 @@ from typing import Annotated
 import typer
 
 import shoal
-from shoal.cli.options import Delimiter, Encoding, Force, Missing, NoHeader, names, reading_of
+from shoal.cli.options import (
+    Decimal,
+    Delimiter,
+    Encoding,
+    Force,
+    Missing,
+    NoHeader,
+    Signs,
+    Thousands,
+    names,
+    reading_of,
+)
 from shoal.cli.shell import tell, told_errors
 
 
@@ -35,6 +46,9 @@ def report(
     encoding: Encoding = None,
     missing: Missing = None,
     no_header: NoHeader = False,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    signs: Signs = None,
     force: Force = False,
 ) -> None:
     """Write a report of a release, whoever made it: one HTML file that needs no network."""
@@ -48,7 +62,7 @@ def report(
             confidential=names(confidential),
             weight=weight,
             known=names(known),
-            reading=reading_of(delimiter, encoding, missing, no_header),
+            reading=reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs),
             threads=threads,
             overwrite=force,
         )

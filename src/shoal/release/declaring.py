@@ -22,6 +22,7 @@ from shoal.release.quasi_identifiers import (
     check_aggregator,
     column_of,
     every_aggregator,
+    held_aggregator,
     kind_of,
     method_mistakes,
     unsupported,
@@ -185,6 +186,7 @@ def _quasi_identifiers(table: Table, names: list[str], plan: Plan, method: Metho
         if column is None:
             continue
         found.columns[name] = column
+        found.aggregators[name] = held_aggregator(plan, column, found.aggregators[name])
         _attempt(found.reasons, check_aggregator, table, column, found.aggregators[name])
         if isinstance(column, Column):
             scale = _attempt(found.reasons, fit_scale, column, found.scaling)

@@ -24,6 +24,7 @@ from shoal.release.released_gap import released_gap, rounding_note
 from shoal.release.searching import Searched
 from shoal.release.strata import Strata
 from shoal.rules.accounting import RuleSummary
+from shoal.tables.factors import codes_only
 from shoal.tables.files import Source, marked_in_several_ways
 
 
@@ -257,6 +258,9 @@ def _notes(run: Run, combined: int, suppressed: int, constant: list[str]) -> lis
             f"{counted(suppressed, 'cell')} suppressed: some but fewer than {k} values of the column were observed in "
             "the group"
         )
+    partial = [column.name for column, _ in run.released if isinstance(column, Category) and column.partial]
+    if partial:
+        notes.append(codes_only(partial))
     if constant:
         notes.append(f"constant, so without a part in distances and loss: {', '.join(constant)}")
     if merged:

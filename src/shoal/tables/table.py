@@ -6,7 +6,7 @@ the original column by position, never by label, so that types, missing cells an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,7 +18,8 @@ from shoal.columns.numbers import Column
 from shoal.errors import DataError, counted
 from shoal.kernels.arrays import Flags, Ints, Numbers
 from shoal.plan.roles import Kind
-from shoal.tables.factors import Named, check_holds, factorise
+from shoal.tables.disguised import is_number
+from shoal.tables.factors import Named, check_holds, factorise, holder
 from shoal.tables.identifying import Profile, looks_like_contact
 from shoal.tables.released_columns import put_into_pandas, put_into_polars, put_into_pyarrow
 
@@ -177,6 +178,10 @@ class Table:
     def check_holds(self, column: Category, occurring: int) -> None:
         """Refuse a column whose type cannot hold what may be released for it."""
         check_holds(self.frame[column.name], column.names, occurring)
+
+    def holds(self, name: str) -> Callable[[str], Any]:
+        """Return what gives the name of a category as a column holds it, and None where its type cannot."""
+        return holder(self.frame[name].dtype)
 
     def why_not_numeric(self, name: str) -> str:
         """Explain what stands in the way of treating a column as numbers, without showing a value."""
@@ -365,12 +370,3 @@ def _not_numeric(series: nw.Series[Any], name: str) -> str:
             "them, or, if they mark missing values, say so (missing=[...] in `reading`, or --missing)"
         )
     return f"column '{name}' is text, and this method needs numbers; give it another role"
-
-
-def is_number(text: str) -> bool:
-    """Whether a text can be read as a number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
