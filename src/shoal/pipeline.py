@@ -17,6 +17,7 @@ from shoal.kernels.progress import show_progress
 from shoal.plan.files_read import files_read
 from shoal.plan.plan import Blocking, Plan, Reading, merge_settings
 from shoal.release.declaring import Declared, declare
+from shoal.release.kept_columns import kept_notes
 from shoal.release.partitioning import partition_sets
 from shoal.release.promises import check_release
 from shoal.release.release import Release, check_output, check_report, manifest_path
@@ -225,7 +226,10 @@ def run(
         kept = replace(kept, checked=guard.check_table(data, written))
     clock.lap("check")
     rules = account_for(editing, kept, protected) if editing else []
-    summary = summarise(Run(declared, strata, blocks, protected, searched, rules, source), seconds=clock.seconds())
+    told = kept_notes(plan, table)
+    clock.lap("look at kept columns")
+    done = Run(declared, strata, blocks, protected, searched, rules, source, told)
+    summary = summarise(done, seconds=clock.seconds())
     return Release(
         data=data,
         groups=protected[0].groups if len(protected) == 1 else np.column_stack([p.groups for p in protected]),

@@ -147,6 +147,8 @@ class Run:
         How rules were kept.
     source : Source or None
         The file that the table came from.
+    told : list of str
+        What is to be known about the columns that are kept.
     """
 
     declared: Declared
@@ -156,6 +158,7 @@ class Run:
     searched: Searched | None
     rules: list[RuleSummary]
     source: Source | None
+    told: list[str]
 
     @property
     def released(self) -> list[tuple[AnyColumn, Masked]]:
@@ -214,6 +217,7 @@ def summarise(run: Run, *, seconds: float) -> Summary:
         + _cost_notes(run)
         + _missing_notes(run.protected, plan.k)
         + _mark_notes(run)
+        + run.told
         + _search_notes(run.declared.options, searched)
         + (rounding_note(searched, gap) if searched else []),
         seconds=round(seconds, 6),

@@ -16,7 +16,7 @@ import numpy as np
 from shoal.columns.categories import AnyColumn, Category, Factor
 from shoal.columns.numbers import Column
 from shoal.errors import DataError, counted
-from shoal.kernels.arrays import Flags, Ints, Numbers
+from shoal.kernels.arrays import Flags, Floats, Ints, Numbers
 from shoal.plan.roles import Kind
 from shoal.tables.disguised import is_number
 from shoal.tables.factors import Named, check_holds, factorise, holder
@@ -139,6 +139,22 @@ class Table:
             differences = np.where(observed, (numbers - numbers.dtype.type(origin)).view(np.int64), 0)
         step = _time_step(series.dtype, differences)
         return Column(name, differences // step, observed, origin, step)
+
+    def rough_numbers(self, name: str) -> Floats:
+        """Return the numbers or dates of a column as floats, near enough to put them in order; 0 where missing."""
+        series = self.series(name)
+        observed = _observed(series)
+        return np.where(observed, np.asarray(_numbers(series, observed)[0], dtype=np.float64), 0.0)
+
+    def alone(self, name: str) -> tuple[int, int]:
+        """Count the records with a value that no other has, and those with any."""
+        series = self.series(name)
+        observed = _observed(series)
+        try:
+            single = np.asarray(series.is_unique().to_numpy(), dtype=bool)
+        except Exception:  # libraries raise different errors for values that have no hash
+            return 0, int(observed.sum())
+        return int((single & observed).sum()), int(observed.sum())
 
     def decimals(self, name: str) -> int | None:
         """Return with how many decimals the type of a column holds its numbers; None where that is not fixed.
