@@ -18,7 +18,7 @@ import polars as pl
 import shoal
 from published import DATA, data_folder
 from record import Recorder
-from shoal.blocking.two_d_tree import split_cells
+from shoal.blocking.two_d_tree import split_leaves
 
 TABLE_3_1 = {500: 16384, 1000: 4096, 2000: 4096, 5000: 1024, 10000: 1024}  # cells, 2.5 million records, d = 2
 TABLE_3_2 = {2: (4.55, 4.9), 3: (593.64, 1155.54), 4: (7953.22, 21004.5), 5: (37269.3, 99876.3), 10: (916119, 1985030)}
@@ -47,7 +47,7 @@ def run(quick: bool) -> None:
                         )  # fmt: skip
     plane = uniform(n, 2).to_numpy()
     for size, cells in TABLE_3_1.items():
-        found = int(split_cells(plane, max(6, size * n // 2_500_000)).max()) + 1
+        found = int(split_leaves(plane, max(6, size * n // 2_500_000)).max()) + 1
         recorder.add(part="cells", n=n, d=2, size=size, univariate=2_500_000 // size, cells=found, published=cells)
     for d, published in TABLE_3_2.items():
         table = uniform(n, d)

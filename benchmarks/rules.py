@@ -25,8 +25,8 @@ from shoal.kernels.watch import new_watch
 from shoal.measures.linkage import linkage_tasks, linked
 from shoal.measures.pairs import NumericPair
 from shoal.plan.rules import as_expressions
-from shoal.rules.cells import read_cells
 from shoal.rules.evaluate import evaluate
+from shoal.rules.observations import read_observations
 from shoal.rules.sources import as_rules, read_rules
 from shoal.tables.table import open_table
 
@@ -111,7 +111,7 @@ def _violations(original: pl.DataFrame, released: pl.DataFrame) -> dict[str, int
 
 
 def _exact(frame: pl.DataFrame) -> dict[str, Any]:
-    return {name: c._replace(decimals=None) for name, c in read_cells(open_table(frame), frame.columns).items()}
+    return {name: c._replace(decimals=None) for name, c in read_observations(open_table(frame), frame.columns).items()}
 
 
 def _scores(original: pl.DataFrame, released: pl.DataFrame, sets: Any) -> dict[str, float]:
@@ -157,8 +157,8 @@ def _example(
         plain = shoal.protect(table, k, names, method="mdav", confidential=keep or None)
         release = shoal.protect(table, k, names, method="mdav", confidential=keep or None, rules=rules, **asked)
         found = release.summary.to_dict()["rules"]
-        original = read_cells(open_table(table), table.columns)
-        without = read_cells(open_table(plain.data), table.columns)
+        original = read_observations(open_table(table), table.columns)
+        without = read_observations(open_table(plain.data), table.columns)
         told = {rule.name: rule for rule in as_rules(as_expressions(rules))}
         for rule in found:
             condition = told[rule["name"]].condition

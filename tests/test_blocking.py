@@ -18,7 +18,7 @@ from shoal.blocking.blocks import BLOCKINGS
 from shoal.blocking.fusing import fuse_small_blocks
 from shoal.blocking.repair import repair_boundaries
 from shoal.blocking.size import block_size
-from shoal.blocking.two_d_tree import cells_of_codes, split_cells
+from shoal.blocking.two_d_tree import leaves_of_codes, split_leaves
 from shoal.columns.scaling import Records
 from shoal.kernels import chunks
 from shoal.kernels.watch import new_watch
@@ -73,7 +73,7 @@ def slow_cells(x, low, high, size):
 @pytest.mark.parametrize(("n", "d", "size"), [(300, 2, 20), (200, 3, 10), (100, 1, 7)])
 def test_cells_of_the_2d_tree_are_halved_at_midpoints(n, d, size):
     x = normal(n, d)
-    cells = split_cells(x, size)
+    cells = split_leaves(x, size)
     found = sorted(sorted(map(tuple, x[cells == c])) for c in np.unique(cells))
     assert found == sorted(slow_cells(x, x.min(axis=0), x.max(axis=0), size))
 
@@ -99,7 +99,7 @@ def test_cells_are_the_same_where_codes_take_several_words(d):
     x[100:300] = x[0] + 1e-5 * normal(200, d, 1)  # many levels deep
     x[300:330] = x[300]  # never apart
     low, high = x.min(axis=0), x.max(axis=0)
-    cells = split_cells(x, 8)
+    cells = split_leaves(x, 8)
     found = sorted(np.flatnonzero(cells == c).tolist() for c in range(cells.max() + 1))
     assert found == sorted(halved_cells(x, low, high, 8))
     assert np.bincount(cells).max() == 30
@@ -112,16 +112,16 @@ def test_cells_follow_from_a_table_of_codes_that_something_else_counted():
     text = ["".join("".join(bits) for bits in zip(*(f"{p:016b}" for p in row), strict=True)) for row in places]
     table = pl.DataFrame({"code": text}).group_by("code").len().sort("code")
     codes = np.array([int(code, 2) for code in table["code"]], dtype=np.uint64)
-    cells, full = cells_of_codes(np.zeros(len(codes), dtype=np.int64), codes, table["len"].to_numpy(), 16, 4, 50)
-    cell_of = dict(zip(table["code"], cells.tolist(), strict=True))
+    cells, full = leaves_of_codes(np.zeros(len(codes), dtype=np.int64), codes, table["len"].to_numpy(), 16, 4, 50)
+    leaf_of = dict(zip(table["code"], cells.tolist(), strict=True))
     assert not full.any()
-    assert split_cells(x, 50).tolist() == [cell_of[code] for code in text]
+    assert split_leaves(x, 50).tolist() == [leaf_of[code] for code in text]
 
 
 def test_uniform_records_make_the_published_number_of_cells():
     x = np.random.default_rng(0).uniform(-10000, 10000, size=(100_000, 2))
     # as in Table 3.1, all cells of a level or none exceed L: 24 and 98, 98 and 391, 391 and 1563 records on average
-    assert [len(np.unique(split_cells(x, size))) for size in (50, 200, 800)] == [4096, 1024, 256]
+    assert [len(np.unique(split_leaves(x, size))) for size in (50, 200, 800)] == [4096, 1024, 256]
 
 
 def test_small_blocks_join_the_nearest_centroid():

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.errors import DataError, PlanError
-from shoal.rules.evaluate import Cells, evaluate
+from shoal.rules.evaluate import Observations, evaluate
 from shoal.rules.expression import (
     And,
     Arithmetic,
@@ -158,7 +158,12 @@ HALVES = st.integers(-6, 6).map(lambda n: Fraction(n, 2))
 CONSTANTS = st.integers(-8, 8).map(lambda n: Number(n // 2 if n % 2 == 0 else n / 2))
 
 
-def numbers(depth, division):
+@st.composite  # so that the strategy has a short name where hypothesis writes it
+def numbers(draw, depth, division):
+    return draw(_numbers(depth, division))
+
+
+def _numbers(depth, division):
     leaf = st.one_of(CONSTANTS, st.sampled_from(NAMES).map(Variable))
     if depth == 0:
         return leaf
@@ -177,7 +182,12 @@ def numbers(depth, division):
     )
 
 
-def conditions(depth, division=True):
+@st.composite
+def conditions(draw, depth, division=True):
+    return draw(_conditions(depth, division))
+
+
+def _conditions(depth, division):
     value = numbers(2, division)
     leaf = st.one_of(
         st.builds(Comparison, st.sampled_from(["=", "!=", "<", "<=", ">", ">="]), value, value),
@@ -198,11 +208,11 @@ RECORDS = st.lists(
 )
 
 
-def as_cells(records, decimals=None):
+def as_observations(records, decimals=None):
     columns = {}
     for name in NAMES:
         observed = np.array([record[name] is not None for record in records])
-        columns[name] = Cells(np.array([float(record[name] or 0) for record in records]), observed, decimals)
+        columns[name] = Observations(np.array([float(record[name] or 0) for record in records]), observed, decimals)
     return columns
 
 
@@ -214,7 +224,7 @@ def test_columns_give_what_a_loop_over_records_gives(condition, records, before,
     domain = {name: {record[name] for record in before} - {None} for name in NAMES}
     decimals = 0 if whole else None
     for tree in (condition, simplified(condition)):
-        verdict = evaluate(tree, as_cells(records, decimals), as_cells(before, decimals))
+        verdict = evaluate(tree, as_observations(records, decimals), as_observations(before, decimals))
         for row, record in enumerate(records):
             try:
                 expected = slow_verdict(condition, record, domain, whole)
@@ -252,7 +262,7 @@ def test_saxon_says_the_same_of_every_record_that_a_rule_applies_to(tmp_path_fac
     ((original, _),) = documents(before)
     broken = engine_violations(rules, documents(records), original)
     for rule in rules:
-        verdict = evaluate(rule.condition, as_cells(records), as_cells(before))
+        verdict = evaluate(rule.condition, as_observations(records), as_observations(before))
         fails = np.zeros(len(records), dtype=bool)
         fails[broken[rule.name]] = True
         applies = verdict.holds | verdict.violated
@@ -260,7 +270,7 @@ def test_saxon_says_the_same_of_every_record_that_a_rule_applies_to(tmp_path_fac
 
 
 def cells(values, decimals=None):
-    return Cells(np.array(values), np.ones(len(values), dtype=bool), decimals)
+    return Observations(np.array(values), np.ones(len(values), dtype=bool), decimals)
 
 
 def test_arithmetic_is_compared_up_to_its_rounding_and_totals_up_to_the_files():
@@ -284,7 +294,7 @@ def test_undefined_results_break_every_comparison_but_unequal():
 
 
 def test_texts_and_dates():
-    texts = {"S": Cells(np.array(["F", "x"], dtype=object), np.array([True, False]))}
+    texts = {"S": Observations(np.array(["F", "x"], dtype=object), np.array([True, False]))}
     assert evaluate(parse_condition("S in {F, M}"), texts).holds.tolist() == [True, False]
     assert evaluate(parse_condition("S = 'M'"), texts).violated.tolist() == [True, False]
     days = {
@@ -303,7 +313,7 @@ def test_texts_and_dates():
 def test_a_column_without_values_is_of_any_kind(text, kind):
     columns = {
         "A": cells([1.0]),
-        "E": Cells(np.array([""], dtype=kind) if kind is object else np.zeros(1), np.zeros(1, dtype=bool)),
+        "E": Observations(np.array([""], dtype=kind) if kind is object else np.zeros(1), np.zeros(1, dtype=bool)),
     }
     verdict = evaluate(parse_condition(text), columns)
     assert not verdict.holds.any()

@@ -27,7 +27,7 @@ def fuse_small_blocks(values: Floats, blocks: Ints, k: int) -> Ints:
 
 
 def fuse_small_cells(sums: Floats, sizes: Ints, k: int) -> Ints:
-    """Return the block of each cell, from a table of sums (cells, d) and numbers of records (cells,).
+    """Return the block of each leaf, from a table of sums (leaves, d) and numbers of records (leaves,).
 
     >>> fuse_small_cells(np.array([[0.1], [0.2], [10.1]]), np.array([2, 1, 2]), 2)
     array([0, 0, 1])

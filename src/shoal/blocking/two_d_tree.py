@@ -1,12 +1,12 @@
-"""The 2^d-tree: every axis is halved, again and again, until no cell holds more than L records.
+"""The 2^d-tree: every axis is halved, again and again, until no leaf holds more than L records.
 
-The limits of the root are the smallest and largest value of each blocking column; a cell with more than L
-records is split at the midpoint of every column into 2^d cells, of which only those that hold records exist.
-Cells with fewer than k records are fused with the cell of the nearest centroid until none is left.
+The limits of the root are the smallest and largest value of each blocking column; a leaf with more than L
+records is split at the midpoint of every column into 2^d leaves, of which only those that hold records exist.
+Leaves with fewer than k records are fused with the leaf of the nearest centroid until none is left.
 
-Halving an interval again and again is reading the bits of a scaled coordinate from the top, so a cell is a prefix
+Halving an interval again and again is reading the bits of a scaled coordinate from the top, so a leaf is a prefix
 of the interleaved bits. One pass over the records writes as many levels as a word of 64 bits holds into the code of
-each, one group-by counts the codes, and the cells follow from that table by their prefixes: any engine that can
+each, one group-by counts the codes, and the leaves follow from that table by their prefixes: any engine that can
 group by a number can cut the same blocks. Where a code is shared by more than L records, the next word of these
 records is read in the same way, down to ``_BITS`` levels; records that coincide in every bit stay together, even if
 they are more than L.
@@ -14,7 +14,7 @@ they are more than L.
 Source: A. Solanas, A. Martinez-Balleste, J. Domingo-Ferrer, S. Bujalance and J. M. Mateo-Sanz, A 2^d-tree-based
 blocking method for microaggregating very large data sets.
 
-Cost: O(d n + n log n) a word, and O(c log c) for fusing c cells.
+Cost: O(d n + n log n) a word, and O(c log c) for fusing c leaves.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ def two_d_tree(values: Floats, k: int, size: int) -> Ints:
     >>> two_d_tree(np.array([[0.0], [0.1], [0.9], [1.0]]), 2, 2)
     array([0, 0, 1, 1])
     """
-    cells = split_cells(values, size)
-    return fuse_small_blocks(values, cells, k)
+    leaves = split_leaves(values, size)
+    return fuse_small_blocks(values, leaves, k)
 
 
-def split_cells(values: Floats, size: int) -> Ints:
-    """Number the cell of each record before small cells are fused; those of a higher level come first."""
+def split_leaves(values: Floats, size: int) -> Ints:
+    """Number the leaf of each record before small leaves are fused; those of a higher level come first."""
     n, d = values.shape
     low, high = values.min(axis=0), values.max(axis=0)
     width = np.where(high > low, high - low, 1.0)
-    cells, count = np.zeros(n, dtype=np.int64), 1
+    leaves, count = np.zeros(n, dtype=np.int64), 1
     crowded = np.arange(n) if n > size else np.empty(0, dtype=np.int64)
     step = max(1, _WORD // d)
     for level in range(0, _BITS, step):
@@ -55,42 +55,44 @@ def split_cells(values: Floats, size: int) -> Ints:
             break
         levels = min(step, _BITS - level)
         words = _read_bits(values, crowded, low, width, level, levels)
-        parents, codes, records, entry = _count_codes(cells[crowded], words)
-        found, full = cells_of_codes(parents, codes, records, levels, d if words.shape[1] == 1 else 0, size)
-        cells[crowded] = found[entry] + count
+        parents, codes, records, entry = _count_codes(leaves[crowded], words)
+        found, full = leaves_of_codes(parents, codes, records, levels, d if words.shape[1] == 1 else 0, size)
+        leaves[crowded] = found[entry] + count
         count += int(found.max()) + 1
         crowded = crowded[full[entry]]
-    return _close_gaps(cells, count)
+    return _close_gaps(leaves, count)
 
 
-def cells_of_codes(parents: Ints, codes: Words, records: Ints, levels: int, bits: int, size: int) -> tuple[Ints, Flags]:
-    """Cut a table of codes into cells of at most ``size`` records.
+def leaves_of_codes(
+    parents: Ints, codes: Words, records: Ints, levels: int, bits: int, size: int
+) -> tuple[Ints, Flags]:
+    """Cut a table of codes into leaves of at most ``size`` records.
 
     Parameters
     ----------
     parents, codes, records : int64, uint64, int64 (entries,)
-        The table, sorted: the cell that was too large, the next bits of its records, and how many records have them.
+        The table, sorted: the leaf that was too large, the next bits of its records, and how many records have them.
     levels, bits : int
         Levels in a code, and bits of a level: the first level is in the highest bits.
     size : int
-        Most records of a cell.
+        Most records of a leaf.
 
     Returns
     -------
-    cells : int64 (entries,)
-        Number of each entry's cell, those of a higher level first and in the order of the table.
+    leaves : int64 (entries,)
+        Number of each entry's leaf, those of a higher level first and in the order of the table.
     full : bool (entries,)
-        Entries whose cell has more than ``size`` records on the last level.
+        Entries whose leaf has more than ``size`` records on the last level.
 
     Examples
     --------
-    Codes of two levels of two bits: the three records of cell 01 are more than two, and are cut once more.
+    Codes of two levels of two bits: the three records of leaf 01 are more than two, and are cut once more.
 
     >>> table = np.array([0b0000, 0b0100, 0b0111, 0b1100], dtype=np.uint64)
-    >>> cells_of_codes(np.zeros(4, dtype=np.int64), table, np.array([1, 1, 2, 2]), 2, 2, 2)[0]
+    >>> leaves_of_codes(np.zeros(4, dtype=np.int64), table, np.array([1, 1, 2, 2]), 2, 2, 2)[0]
     array([0, 2, 3, 1])
     """
-    cells = np.zeros(len(codes), dtype=np.int64)
+    leaves = np.zeros(len(codes), dtype=np.int64)
     still = np.arange(len(codes))
     count = 0
     for level in range(1, levels + 1):
@@ -98,21 +100,21 @@ def cells_of_codes(parents: Ints, codes: Words, records: Ints, levels: int, bits
         new = (np.diff(prefixes) != 0) | (np.diff(parents[still]) != 0)
         numbers = np.concatenate([[0], np.cumsum(new)])
         held = np.bincount(numbers, records[still])
-        cells[still] = numbers + count
+        leaves[still] = numbers + count
         count += int(numbers[-1]) + 1
         still = still[held[numbers] > size]
         if len(still) == 0:
             break
     full = np.zeros(len(codes), dtype=np.bool_)
     full[still] = True
-    return _close_gaps(cells, count), full
+    return _close_gaps(leaves, count), full
 
 
-def _close_gaps(cells: Ints, count: int) -> Ints:
-    """Number cells without gaps, in their order; all numbers are below ``count``."""
+def _close_gaps(leaves: Ints, count: int) -> Ints:
+    """Number leaves without gaps, in their order; all numbers are below ``count``."""
     there = np.zeros(count, dtype=np.int64)
-    there[cells] = 1
-    numbers: Ints = (np.cumsum(there) - 1)[cells]
+    there[leaves] = 1
+    numbers: Ints = (np.cumsum(there) - 1)[leaves]
     return numbers
 
 

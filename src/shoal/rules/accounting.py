@@ -12,10 +12,10 @@ from shoal.columns.numbers import Column
 from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.rules.classify import Classified
 from shoal.rules.editing import Editing
-from shoal.rules.evaluate import Cells, evaluate
+from shoal.rules.evaluate import Observations, evaluate
 from shoal.rules.expression import Call, Missing, walk
 from shoal.rules.keeping import AGGREGATED, CONSTRUCTED, OTHER_RECORD, OWN_RECORD, SOLVED, SUPPRESSED, Account
-from shoal.rules.tuples import released_cells
+from shoal.rules.tuples import released_observations
 
 
 @dataclass(frozen=True)
@@ -89,12 +89,14 @@ def account_for(editing: Editing, kept: Kept, protected: Sequence[ProtectedSet])
     pairs = [zip(part.quasi.names, part.quasi.aggregators, strict=True) for part in protected]
     aggregators = {name: how for own in pairs for name, how in own}
     costs: dict[str, tuple[float, float]] = {}
-    cells = dict(editing.cells)
+    observations = dict(editing.observations)
     for part in protected:
         sizes = np.bincount(part.groups)
         for column, (values, observed) in part.columns():
-            if column.name in editing.cells:
-                cells[column.name] = released_cells(column, editing.cells[column.name], values, observed)
+            if column.name in editing.observations:
+                observations[column.name] = released_observations(
+                    column, editing.observations[column.name], values, observed
+                )
                 costs[column.name] = (0.0, 0.0)
                 if isinstance(column, Column):
                     costs[column.name] = _squares(column, values.astype(np.float64), observed, part.groups, sizes)
@@ -109,7 +111,7 @@ def account_for(editing: Editing, kept: Kept, protected: Sequence[ProtectedSet])
                 columns=list(rule.variables),
                 kept_by=_kept_by(rule, kept, aggregators, set(costs)),
                 violations_before=int((~editing.held[rule.name]).sum()),
-                violations_after=kept.checked.get(rule.name, _violations(rule, cells, editing.cells)),
+                violations_after=kept.checked.get(rule.name, _violations(rule, observations, editing.observations)),
                 guaranteed=guaranteed(rule),
                 cost=100.0 * sum(pair[0] for pair in own) / total if total > 0.0 else 0.0,
             )
@@ -117,9 +119,11 @@ def account_for(editing: Editing, kept: Kept, protected: Sequence[ProtectedSet])
     return found
 
 
-def _violations(rule: Classified, cells: Mapping[str, Cells], original: Mapping[str, Cells]) -> int:
+def _violations(
+    rule: Classified, observations: Mapping[str, Observations], original: Mapping[str, Observations]
+) -> int:
     condition = rule.rule.condition
-    return 0 if condition is None else int(evaluate(condition, cells, original).violated.sum())
+    return 0 if condition is None else int(evaluate(condition, observations, original).violated.sum())
 
 
 def _squares(column: Column, values: Floats, observed: Flags, groups: Ints, sizes: Ints) -> tuple[float, float]:

@@ -16,12 +16,12 @@ from shoal.blocking.strata import merge_small_strata
 from shoal.columns.scaling import Records
 from shoal.kernels.arrays import Ints
 from shoal.rules.classify import Classified
-from shoal.rules.evaluate import Cells, evaluate
+from shoal.rules.evaluate import Observations, evaluate
 from shoal.rules.tuples import bound_parts
 
 
 def split_by_antecedents(
-    strata: Ints, rules: Sequence[Classified], cells: Mapping[str, Cells], records: Records, k: int
+    strata: Ints, rules: Sequence[Classified], observations: Mapping[str, Observations], records: Records, k: int
 ) -> tuple[Ints, set[str]]:
     """Return finer strata for a set of quasi-identifiers, and the names of the rules whose antecedent is one.
 
@@ -29,7 +29,7 @@ def split_by_antecedents(
     >>> from shoal.rules.grammar import parse_rule
     >>> x = np.array([1.0, 2.0, 8.0, 9.0])
     >>> rule = classify(parse_rule("low: if X < 5 then X <= Y"))
-    >>> split_by_antecedents(np.zeros(4, int), [rule], {"X": Cells(x, x > 0)}, Records(x[:, None]), 2)
+    >>> split_by_antecedents(np.zeros(4, int), [rule], {"X": Observations(x, x > 0)}, Records(x[:, None]), 2)
     (array([1, 1, 0, 0]), {'low'})
     """
     codes, used = strata, set()
@@ -38,7 +38,7 @@ def split_by_antecedents(
         if bound.antecedent is None:
             continue
         if bound.antecedent not in done:
-            flags = evaluate(bound.antecedent, cells).holds
+            flags = evaluate(bound.antecedent, observations).holds
             done[bound.antecedent] = k <= int(flags.sum()) <= len(flags) - k
             if done[bound.antecedent]:
                 codes = np.unique(2 * codes + flags, return_inverse=True)[1].reshape(-1)

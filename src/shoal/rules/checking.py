@@ -18,9 +18,9 @@ import numpy as np
 
 from shoal.errors import DataError, PlanError
 from shoal.kernels.arrays import Flags, Ints
-from shoal.rules.cells import read_cells
 from shoal.rules.engine import check_engine, engine_violations
-from shoal.rules.evaluate import Cells, Verdict, evaluate
+from shoal.rules.evaluate import Observations, Verdict, evaluate
+from shoal.rules.observations import read_observations
 from shoal.rules.rule import Rule
 from shoal.rules.sources import missing_columns, needs_original
 from shoal.tables.files import Source
@@ -60,7 +60,7 @@ class RuleTable:
         self.table = table
         self.source = source
         self.original = original or self
-        self._cells: dict[str, Cells] = {}
+        self._observations: dict[str, Observations] = {}
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -72,12 +72,13 @@ class RuleTable:
         """Names of the columns that row-wise XML can hold."""
         return [column.name for column in self.frame if can_be_element(column)]
 
-    def cells(self, names: Sequence[str]) -> dict[str, Cells]:
+    def observations(self, names: Sequence[str]) -> dict[str, Observations]:
         """Return columns as rules see them; floats have the decimals that all of their values have."""
-        for name, cells in read_cells(self.table, [name for name in names if name not in self._cells]).items():
-            real = cells.values.dtype.kind == "f" and cells.decimals is None
-            self._cells[name] = cells._replace(decimals=written_decimals(cells)) if real else cells
-        return {name: self._cells[name] for name in names}
+        unread = [name for name in names if name not in self._observations]
+        for name, one in read_observations(self.table, unread).items():
+            real = one.values.dtype.kind == "f" and one.decimals is None
+            self._observations[name] = one._replace(decimals=written_decimals(one)) if real else one
+        return {name: self._observations[name] for name in names}
 
     def form(self, rules: Sequence[Rule]) -> RowForm:
         """Return how the table is, or would be, row-wise XML."""
@@ -100,13 +101,13 @@ class RuleTable:
         return row_texts(frame, form, kept)
 
 
-def written_decimals(cells: Cells) -> int | None:
+def written_decimals(observations: Observations) -> int | None:
     """Return with how many decimals all numbers of a column can be written; None where six are not enough.
 
-    >>> written_decimals(Cells(np.array([1.25, 0.5]), np.array([True, True])))
+    >>> written_decimals(Observations(np.array([1.25, 0.5]), np.array([True, True])))
     2
     """
-    values = cells.values[cells.observed]
+    values = observations.values[observations.observed]
     return next((d for d in range(_MOST_DECIMALS + 1) if np.array_equal(np.round(values, d), values)), None)
 
 
@@ -119,7 +120,7 @@ def check_fit(rules: Sequence[Rule], table: RuleTable, removed: Sequence[str] = 
         mistakes += _document_mistakes(rule, named) + _form_mistakes(rule, table, rules)
         if rule.condition is not None:
             try:
-                first = {name: _first(cells) for name, cells in table.cells(rule.variables).items()}
+                first = {name: _first(one) for name, one in table.observations(rule.variables).items()}
                 evaluate(rule.condition, first)
             except DataError as error:
                 mistakes += [f"rule '{rule.name}' ({rule.place}): {told}" for told in error.mistakes]
@@ -128,10 +129,10 @@ def check_fit(rules: Sequence[Rule], table: RuleTable, removed: Sequence[str] = 
     check_engine([rule for rule in rules if rule.schematron])
 
 
-def _first(cells: Cells) -> Cells:
+def _first(one: Observations) -> Observations:
     """Return a column of its first observed value, which is enough to see whether a rule can be evaluated."""
-    at = slice(first := int(np.argmax(cells.observed)), first + 1)
-    return Cells(cells.values[at], cells.observed[at], cells.decimals)
+    at = slice(first := int(np.argmax(one.observed)), first + 1)
+    return Observations(one.values[at], one.observed[at], one.decimals)
 
 
 def _document_mistakes(rule: Rule, named: Path | None) -> list[str]:
@@ -186,7 +187,7 @@ def verdict_of(rule: Rule, table: RuleTable) -> Verdict:
     """Evaluate a rule on the columns of a table; one without a translation holds."""
     if rule.condition is None:
         return Verdict(~_none(table), _none(table))
-    return evaluate(rule.condition, table.cells(rule.variables), table.original.cells(rule.variables))
+    return evaluate(rule.condition, table.observations(rule.variables), table.original.observations(rule.variables))
 
 
 def engine_failures(rules: Sequence[Rule], table: RuleTable, rows: Ints | None = None) -> dict[str, Flags]:

@@ -20,11 +20,11 @@ from shoal.errors import PlanError
 from shoal.kernels.arrays import Flags, Ints, Masked
 from shoal.plan.plan import EVERY_COLUMN
 from shoal.rules.antecedents import split_by_antecedents
-from shoal.rules.cells import read_cells
 from shoal.rules.classify import Classified, Domain, Equation, classify
 from shoal.rules.conflicts import conflicts
-from shoal.rules.evaluate import Cells, evaluate
+from shoal.rules.evaluate import Observations, evaluate
 from shoal.rules.keeping import Account, keep_rules
+from shoal.rules.observations import read_observations
 from shoal.rules.rule import Rule
 from shoal.rules.tuples import RuledColumn, bound_parts, names_of
 from shoal.tables.table import Table
@@ -38,7 +38,7 @@ class Editing:
     ----------
     rules : list of Classified
         What must hold.
-    cells : dict of Cells
+    observations : dict of Observations
         The original columns that they need.
     held : dict of bool (n,)
         Records that do not break each, by name.
@@ -47,7 +47,7 @@ class Editing:
     """
 
     rules: list[Classified]
-    cells: dict[str, Cells]
+    observations: dict[str, Observations]
     held: dict[str, Flags]
     aggregators: dict[str, str]
 
@@ -70,26 +70,26 @@ def prepare_rules(
     ``chosen`` are the aggregators of the plan, and ``by_column`` is the method where that treats columns one by one.
     """
     found = [classify(rule) for rule in rules]
-    cells = read_cells(table, dict.fromkeys(name for rule in found for name in rule.variables))
+    observations = read_observations(table, dict.fromkeys(name for rule in found for name in rule.variables))
     records = len(table)
     held = {
         rule.name: np.ones(records, dtype=bool)
         if rule.rule.condition is None
-        else ~evaluate(rule.rule.condition, cells).violated
+        else ~evaluate(rule.rule.condition, observations).violated
         for rule in found
     }
-    whole = [name for name, one in cells.items() if one.decimals == 0]
-    mistakes = conflicts(found, [quasi.names for quasi in sets], list(cells), whole, held, by_column)
+    whole = [name for name, one in observations.items() if one.decimals == 0]
+    mistakes = conflicts(found, [quasi.names for quasi in sets], list(observations), whole, held, by_column)
     if mistakes:
         raise PlanError(mistakes)
-    return Editing(found, cells, held, _aggregators(found, chosen, sets, cells))
+    return Editing(found, observations, held, _aggregators(found, chosen, sets, observations))
 
 
 def _aggregators(
     rules: Sequence[Classified],
     named: Mapping[str, str],
     sets: Sequence[QuasiIdentifiers],
-    cells: Mapping[str, Cells],
+    observations: Mapping[str, Observations],
 ) -> dict[str, str]:
     """Choose the aggregators that rules ask for, of columns for which the plan does not name one.
 
@@ -104,18 +104,18 @@ def _aggregators(
     for part in parts:
         names = names_of(part)
         if isinstance(part, Domain):
-            if cells[part.name].values.dtype.kind != "O":
+            if observations[part.name].values.dtype.kind != "O":
                 chosen[part.name] = "median"
         elif not isinstance(part, Equation) or not part.product or summed & set(names):
             continue
-        elif all(_positive(cells[name]) for name in names):
+        elif all(_positive(observations[name]) for name in names):
             chosen.update({name: "geometric-mean" for name in names if name not in chosen})
     columns = {name for quasi in sets for name in quasi.numbers().names}
     return {name: how for name, how in chosen.items() if name in columns and name not in named}
 
 
-def _positive(cells: Cells) -> bool:
-    return cells.values.dtype.kind in "iuf" and bool((cells.values[cells.observed] > 0).all())
+def _positive(observations: Observations) -> bool:
+    return observations.values.dtype.kind in "iuf" and bool((observations.values[observations.observed] > 0).all())
 
 
 def split_strata(editing: Editing, quasi: QuasiIdentifiers, strata: Ints, k: int) -> tuple[Ints, set[str]]:
@@ -123,7 +123,7 @@ def split_strata(editing: Editing, quasi: QuasiIdentifiers, strata: Ints, k: int
     records = Records(np.zeros((len(strata), 1)))  # where there are only categories, all strata are as near
     if quasi.numbers():
         records = quasi.scaled()
-    return split_by_antecedents(strata, editing.of(quasi), editing.cells, records, k)
+    return split_by_antecedents(strata, editing.of(quasi), editing.observations, records, k)
 
 
 def keep(editing: Editing, protected: Sequence[ProtectedSet], table: Table) -> tuple[list[ProtectedSet], list[Account]]:
@@ -137,9 +137,9 @@ def keep(editing: Editing, protected: Sequence[ProtectedSet], table: Table) -> t
             continue
         named = {name for rule in rules for name in rule.variables}
         places = [j for j, name in enumerate(part.quasi.names) if name in named]
-        columns = [_ruled(part.quasi.columns[j], part.quasi.scales[j], editing.cells, table) for j in places]
+        columns = [_ruled(part.quasi.columns[j], part.quasi.scales[j], editing.observations, table) for j in places]
         inside = {column.name for column in columns}
-        outside = {name: editing.cells[name] for name in named - inside}
+        outside = {name: editing.observations[name] for name in named - inside}
         changed, accounts = keep_rules(
             columns, [part.released[j] for j in places], part.groups, rules, outside, editing.held
         )
@@ -151,11 +151,13 @@ def keep(editing: Editing, protected: Sequence[ProtectedSet], table: Table) -> t
     return result, every
 
 
-def _ruled(column: AnyColumn, scale: Scale | None, cells: Mapping[str, Cells], table: Table) -> RuledColumn:
+def _ruled(
+    column: AnyColumn, scale: Scale | None, observations: Mapping[str, Observations], table: Table
+) -> RuledColumn:
     if isinstance(column, Category) or scale is None:
-        return RuledColumn(column, cells[column.name], 0.0, None)
+        return RuledColumn(column, observations[column.name], 0.0, None)
     values = column.values[column.observed].astype(np.float64)
     spread = float(values.std()) * column.step if len(values) and scale.spread > 0.0 else 0.0
     decimals = table.decimals(column.name)
     grid = Fraction(1, 10**decimals) if decimals is not None else None
-    return RuledColumn(column, cells[column.name], spread, grid)
+    return RuledColumn(column, observations[column.name], spread, grid)

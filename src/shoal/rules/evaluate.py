@@ -58,7 +58,7 @@ _OPERATORS = {
 }
 
 
-class Cells(NamedTuple):
+class Observations(NamedTuple):
     """The values of a column as rules see them.
 
     Attributes
@@ -76,8 +76,8 @@ class Cells(NamedTuple):
     decimals: int | None = None
 
 
-Columns = Mapping[str, Cells]
-Domain = Mapping[str, Cells]
+Columns = Mapping[str, Observations]
+Domain = Mapping[str, Observations]
 
 
 class Verdict(NamedTuple):
@@ -106,15 +106,15 @@ def evaluate(condition: Condition, columns: Columns, original: Domain | None = N
     ----------
     condition : Condition
         What should hold.
-    columns : dict of Cells
+    columns : dict of Observations
         The columns that it names, all of one length.
-    original : dict of Cells
+    original : dict of Observations
         The original columns, for ``from original``; the columns themselves where there are none.
 
     Examples
     --------
     >>> from shoal.rules.grammar import parse_condition
-    >>> age = Cells(np.array([10.0, 130.0, 0.0]), np.array([True, True, False]))
+    >>> age = Observations(np.array([10.0, 130.0, 0.0]), np.array([True, True, False]))
     >>> evaluate(parse_condition("0 <= AGE <= 120"), {"AGE": age})
     Verdict(holds=array([ True, False, False]), violated=array([False,  True, False]))
     """
@@ -128,7 +128,7 @@ def evaluate_value(value: Value, columns: Columns) -> tuple[Floats, Flags]:
     XPath engine, since both do the same operations in the same order.
 
     >>> from shoal.rules.grammar import parse_condition
-    >>> a = Cells(np.array([0.1, 1.0]), np.array([True, False]))
+    >>> a = Observations(np.array([0.1, 1.0]), np.array([True, False]))
     >>> evaluate_value(parse_condition("A + 0.2 = 0").left, {"A": a})
     (array([0.3, 1.2]), array([ True, False]))
     """
@@ -233,14 +233,14 @@ class _Evaluation:
         return Verdict(found & operand.observed, ~found & operand.observed)
 
     def from_original(self, name: str) -> Verdict:
-        cells, before = self.columns[name], self.original[name]
+        observations, before = self.columns[name], self.original[name]
         known = before.values[before.observed]
-        if cells.values.dtype.kind == "O":
+        if observations.values.dtype.kind == "O":
             domain = set(known.tolist())
-            found = np.fromiter((v in domain for v in cells.values.tolist()), bool, self.length)
+            found = np.fromiter((v in domain for v in observations.values.tolist()), bool, self.length)
         else:
-            found = np.isin(cells.values, np.unique(known))
-        return Verdict(found & cells.observed, ~found & cells.observed)
+            found = np.isin(observations.values, np.unique(known))
+        return Verdict(found & observations.observed, ~found & observations.observed)
 
     def is_whole(self, result: _Result) -> Flags:
         values = result.values.astype(np.float64)
@@ -256,11 +256,11 @@ class _Evaluation:
             case Text(value):
                 return self.constant("text", value, node)
             case Variable(name):
-                cells = self.columns[name]
-                if not cells.observed.any():  # a column without values is of any kind
-                    return _Result("nothing", np.zeros(self.length), cells.observed)
-                kind = {"O": "text", "M": "date"}.get(cells.values.dtype.kind, "number")
-                return _Result(kind, cells.values, cells.observed, decimals=cells.decimals)
+                observations = self.columns[name]
+                if not observations.observed.any():  # a column without values is of any kind
+                    return _Result("nothing", np.zeros(self.length), observations.observed)
+                kind = {"O": "text", "M": "date"}.get(observations.values.dtype.kind, "number")
+                return _Result(kind, observations.values, observations.observed, decimals=observations.decimals)
             case Negative(operand):
                 result = self.number(operand)
                 return replace(result, values=-result.values, decimals=None, constant=None)

@@ -20,7 +20,7 @@ import numpy as np
 from shoal.kernels.arrays import Flags, Floats, Ints, Numbers
 from shoal.kernels.representatives import Grouping, group_rows
 from shoal.rules.classify import Classified
-from shoal.rules.evaluate import Cells
+from shoal.rules.evaluate import Observations
 from shoal.rules.records import nearest_donor, nearest_record
 from shoal.rules.settling import Settling, on_grid
 from shoal.rules.solving import solve_group
@@ -76,7 +76,7 @@ def keep_rules(
     released: Sequence[Released],
     groups: Ints,
     rules: Sequence[Classified],
-    outside: Mapping[str, Cells],
+    outside: Mapping[str, Observations],
     held: Mapping[str, Flags],
 ) -> tuple[list[Released], list[Account]]:
     """Change released values of a set where they would break a rule.
@@ -91,7 +91,7 @@ def keep_rules(
         Group of each record, from 0.
     rules : list of Classified
         Rules that need at least one of the columns.
-    outside : dict of Cells
+    outside : dict of Observations
         Other columns that rules need, which stay as they are.
     held : dict of bool (n,)
         Where each rule was not broken before, by name.

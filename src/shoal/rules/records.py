@@ -22,7 +22,7 @@ def nearest_record(tuples: Tuples, chosen: Ints, targets: Floats, there: Flags) 
     squares = np.zeros(len(rows))
     for j, column in enumerate(tuples.columns):
         needed = there[places, j]
-        usable &= column.cells.observed[rows] | ~needed
+        usable &= column.observations.observed[rows] | ~needed
         if column.coded_names:
             squares += (column.column.values[rows] != targets[places, j]) & needed
         elif column.scale > 0.0:
@@ -39,7 +39,7 @@ def nearest_donor(tuples: Tuples, targets: Floats) -> Ints:
     """Return the row of the nearest record of the whole table that has all values and keeps all rules; -1 if none."""
     from scipy.spatial import cKDTree
 
-    usable = np.logical_and.reduce([c.cells.observed for c in tuples.columns] + tuples.held)
+    usable = np.logical_and.reduce([c.observations.observed for c in tuples.columns] + tuples.held)
     rows = np.flatnonzero(usable)
     if not len(rows):
         return np.full(len(targets), -1)

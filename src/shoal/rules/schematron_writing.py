@@ -141,7 +141,8 @@ class _Writer:
                 value = self.value(operand, 0)
                 return f"{value} = floor({value})"
             case Original(name):
-                return f"exists(index-of($original//{self.record}/{name}, {name}))"
+                # index-of is an error where the record has no such element; a comparison holds for none
+                return f"$original//{self.record}/{name} = {name}"
             case Member(operand, values):
                 numbers = all(isinstance(value, Number) for value in values)
                 listed = ", ".join(self.value(value, 0) for value in values)

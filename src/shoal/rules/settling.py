@@ -24,7 +24,7 @@ from shoal.kernels.arrays import Floats, Ints
 from shoal.rules.algebra import LinearForm, gradient
 from shoal.rules.classify import Domain, Equation, Half, Part, Values, Whole
 from shoal.rules.deriving import derive
-from shoal.rules.evaluate import Cells, evaluate_value
+from shoal.rules.evaluate import Observations, evaluate_value
 from shoal.rules.projection import Tangent, nearest_points
 from shoal.rules.tuples import RuledColumn, Tuples, names_of
 
@@ -59,8 +59,8 @@ def system_of(parts: Sequence[Part], columns: Sequence[RuledColumn]) -> System:
             numbers = np.array(sorted(float(v) for v in part.constants if not isinstance(v, str)))
             _shorten(found.lists, part.name, numbers)
         elif isinstance(part, Domain) and inside:
-            cells = usable[part.name].cells
-            _shorten(found.lists, part.name, np.unique(cells.values[cells.observed].astype(np.float64)))
+            observations = usable[part.name].observations
+            _shorten(found.lists, part.name, np.unique(observations.values[observations.observed].astype(np.float64)))
     for half in found.halves:
         _apply_limit(found.lists, half)
     for name in found.whole & set(found.lists):
@@ -125,9 +125,9 @@ class Settling:
                 numbers[:, j] = np.rint(numbers[:, j] / binary) * binary
         for found in self.derivation.derived:
             there = np.ones(len(numbers), dtype=bool)
-            cells = {c.name: Cells(numbers[:, j], there) for j, c in enumerate(self.columns)}
+            observations = {c.name: Observations(numbers[:, j], there) for j, c in enumerate(self.columns)}
             with np.errstate(all="ignore"):
-                value = evaluate_value(found.value, cells)[0]
+                value = evaluate_value(found.value, observations)[0]
             value = np.where(np.isfinite(value), value, 0.0)
             if found.name in self.grids:
                 value = on_grid(value, self.grids[found.name])
@@ -197,11 +197,11 @@ class Settling:
         rows, places = self.tuples.rows_of(self.chosen)
         total, there = np.zeros(len(rows)), np.ones(len(rows), dtype=bool)
         for name in names:
-            cells = self.tuples.original[name]
-            if cells.values.dtype.kind not in "iuf":
+            observations = self.tuples.original[name]
+            if observations.values.dtype.kind not in "iuf":
                 return 0.0
-            total += float(form.coefficients[name]) * cells.values[rows].astype(np.float64)
-            there &= cells.observed[rows]
+            total += float(form.coefficients[name]) * observations.values[rows].astype(np.float64)
+            there &= observations.observed[rows]
         largest = np.full(len(self.chosen), -np.inf)
         np.maximum.at(largest, places[there], total[there])
         return largest

@@ -22,7 +22,7 @@ from shoal.columns.numbers import Column
 from shoal.kernels.arrays import Flags, Floats, Ints, Numbers
 from shoal.kernels.representatives import Grouping
 from shoal.rules.classify import Classified, Equation, Part, When
-from shoal.rules.evaluate import Cells, Verdict, evaluate, evaluate_value
+from shoal.rules.evaluate import Observations, Verdict, evaluate, evaluate_value
 from shoal.rules.expression import And, Comparison, Condition, variables_of, walk
 
 _LARGEST = 2.0**53  # up to here a float tells whole numbers apart
@@ -36,7 +36,7 @@ class RuledColumn:
     ----------
     column : Column or Category
         As it is microaggregated.
-    cells : Cells
+    observations : Observations
         The original, as rules see it.
     scale : float
         Standard deviation of its numbers; 0 where they are all equal.
@@ -45,7 +45,7 @@ class RuledColumn:
     """
 
     column: AnyColumn
-    cells: Cells
+    observations: Observations
     scale: float
     grid: Fraction | None
 
@@ -62,7 +62,7 @@ class RuledColumn:
     @cached_property
     def numeric(self) -> bool:
         """Whether its values can be computed with."""
-        values, observed = self.cells.values, self.cells.observed
+        values, observed = self.observations.values, self.observations.observed
         if isinstance(self.column, Category) or values.dtype.kind not in "iuf":
             return False
         return self.column.step == 1 and bool((np.abs(values[observed].astype(np.float64)) < _LARGEST).all())
@@ -98,25 +98,25 @@ class RuledColumn:
             return numbers
         return np.rint((numbers - float(self.column.origin)) / self.column.step).astype(np.int64)
 
-    def as_cells(self, codes: Numbers, observed: Flags) -> Cells:
+    def as_observations(self, codes: Numbers, observed: Flags) -> Observations:
         """Return values of the column as rules see them."""
-        return released_cells(self.column, self.cells, codes, observed)
+        return released_observations(self.column, self.observations, codes, observed)
 
 
-def released_cells(column: AnyColumn, original: Cells, codes: Numbers, observed: Flags) -> Cells:
+def released_observations(column: AnyColumn, original: Observations, codes: Numbers, observed: Flags) -> Observations:
     """Return values of a column as rules see them."""
     if isinstance(column, Category):
         texts = original.values.dtype.kind == "O"
         names = [text_of(name) if texts else name for name in column.names]
         # a column without values has a code that stands for none
         known = np.array(names if None not in names else [0], dtype=original.values.dtype)
-        return Cells(known[codes.astype(np.int64)], observed, original.decimals)
+        return Observations(known[codes.astype(np.int64)], observed, original.decimals)
     if not column.whole:
-        return Cells(codes, observed, original.decimals)
+        return Observations(codes, observed, original.decimals)
     numbers = whole_numbers(column, codes)
     if original.values.dtype.kind == "M":
-        return Cells(numbers.astype(np.int64).view(original.values.dtype), observed)
-    return Cells(numbers, observed, original.decimals)
+        return Observations(numbers.astype(np.int64).view(original.values.dtype), observed)
+    return Observations(numbers, observed, original.decimals)
 
 
 def whole_numbers(column: Column, codes: Numbers) -> NDArray[Any]:
@@ -178,21 +178,21 @@ class Tuples:
         rules: Sequence[Classified],
         groups: Ints,
         grouping: Grouping,
-        outside: Mapping[str, Cells],
+        outside: Mapping[str, Observations],
         held: Mapping[str, Flags],
     ) -> None:
         self.columns, self.rules, self.groups, self.grouping = list(columns), list(rules), groups, grouping
         self.outside, self.place = outside, {c.name: j for j, c in enumerate(columns)}
-        self.original = {**outside, **{c.name: c.cells for c in columns}}
+        self.original = {**outside, **{c.name: c.observations for c in columns}}
         self.count = len(grouping.starts) - 1
         self.held = [held[rule.name] for rule in rules]
         self.binds = np.column_stack([self.any_record(mask) for mask in self.held])
         self.parts = bound_parts(rules)
-        bare = {name: cells._replace(decimals=None) for name, cells in self.original.items()}
+        bare = {name: observations._replace(decimals=None) for name, observations in self.original.items()}
         self.exact = [self._exact(rule, bare, before) for rule, before in zip(rules, self.held, strict=True)]
 
     @staticmethod
-    def _exact(rule: Classified, bare: Mapping[str, Cells], before: Flags) -> bool:
+    def _exact(rule: Classified, bare: Mapping[str, Observations], before: Flags) -> bool:
         """Whether a rule held to the last digit wherever it held."""
         condition = rule.rule.condition
         if condition is None or not equates(condition):
@@ -218,7 +218,7 @@ class Tuples:
         inside = [self.columns[self.place[name]] for name in names if name in self.place]
         if len(inside) < len(names):
             return True
-        return asks_missing and not all(bool(c.cells.observed.all()) for c in inside)
+        return asks_missing and not all(bool(c.observations.observed.all()) for c in inside)
 
     def judge(
         self, condition: Condition, asks_missing: bool, chosen: Ints, codes: Floats, there: Flags, exact: bool = False
@@ -229,26 +229,26 @@ class Tuples:
         """
         names = variables_of(condition)
         if not self._by_record(names, asks_missing):
-            cells = {name: self._cells(self.place[name], codes, there, exact) for name in names}
-            return evaluate(condition, cells, self.original), np.arange(len(chosen)), None
+            observations = {name: self._observations(self.place[name], codes, there, exact) for name in names}
+            return evaluate(condition, observations, self.original), np.arange(len(chosen)), None
         rows, places = self.rows_of(chosen)
-        by_record: dict[str, Cells] = {}
+        by_record: dict[str, Observations] = {}
         for name in names:
             if name in self.place:
                 j = self.place[name]
-                one = self._cells(j, codes, there, exact)
-                seen = one.observed[places] & self.columns[j].cells.observed[rows]
-                by_record[name] = Cells(one.values[places], seen, one.decimals)
+                one = self._observations(j, codes, there, exact)
+                seen = one.observed[places] & self.columns[j].observations.observed[rows]
+                by_record[name] = Observations(one.values[places], seen, one.decimals)
             else:
-                cells_out = self.outside[name]
-                decimals = None if exact else cells_out.decimals
-                by_record[name] = Cells(cells_out.values[rows], cells_out.observed[rows], decimals)
+                outer = self.outside[name]
+                decimals = None if exact else outer.decimals
+                by_record[name] = Observations(outer.values[rows], outer.observed[rows], decimals)
         return evaluate(condition, by_record, self.original), places, rows
 
-    def _cells(self, j: int, codes: Floats, there: Flags, exact: bool) -> Cells:
+    def _observations(self, j: int, codes: Floats, there: Flags, exact: bool) -> Observations:
         column = self.columns[j]
         values = codes[:, j] if column.column.values.dtype.kind == "f" else codes[:, j].astype(np.int64)
-        found = column.as_cells(values, there[:, j])
+        found = column.as_observations(values, there[:, j])
         return found._replace(decimals=None) if exact else found
 
     def broken(self, chosen: Ints, codes: Floats, there: Flags) -> Flags:
@@ -275,11 +275,11 @@ class Tuples:
             names = bound.part.variables
             if not all(name in self.place for name in names):
                 continue
-            cells = {name: self._cells(self.place[name], codes, there, exact=True) for name in names}
-            if not all(one.observed.any() for one in cells.values()):
+            observations = {name: self._observations(self.place[name], codes, there, exact=True) for name in names}
+            if not all(one.observed.any() for one in observations.values()):
                 continue
             with np.errstate(all="ignore"):
-                (left, seen), (right, also) = (evaluate_value(side, cells) for side in sides)
+                (left, seen), (right, also) = (evaluate_value(side, observations) for side in sides)
             found |= seen & also & (left != right) & self.binds[chosen, bound.rule]
         return found
 

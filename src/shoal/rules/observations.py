@@ -7,35 +7,35 @@ from collections.abc import Iterable
 import narwhals as nw
 import numpy as np
 
-from shoal.rules.evaluate import Cells
+from shoal.rules.evaluate import Observations
 from shoal.rules.tuples import text_of, whole_numbers
 from shoal.tables.table import Table
 
 
-def read_cells(table: Table, names: Iterable[str]) -> dict[str, Cells]:
+def read_observations(table: Table, names: Iterable[str]) -> dict[str, Observations]:
     """Return columns by name; numbers of a fixed number of decimals say how many that is.
 
     >>> import polars as pl
     >>> from shoal.tables.table import open_table
-    >>> read_cells(open_table(pl.DataFrame({"A": [1, None]})), ["A"])["A"].observed
+    >>> read_observations(open_table(pl.DataFrame({"A": [1, None]})), ["A"])["A"].observed
     array([ True, False])
     """
-    return {name: _cells(table, name) for name in names}
+    return {name: _observations(table, name) for name in names}
 
 
-def _cells(table: Table, name: str) -> Cells:
+def _observations(table: Table, name: str) -> Observations:
     series = table.frame[name]
     dtype = series.dtype
     if dtype.is_numeric():
         column = table.column(name)
         if not column.whole:
-            return Cells(column.values, column.observed, table.decimals(name))
-        return Cells(whole_numbers(column, column.values), column.observed, 0)
+            return Observations(column.values, column.observed, table.decimals(name))
+        return Observations(whole_numbers(column, column.values), column.observed, 0)
     values, observed = table.cells(name)
     if isinstance(dtype, nw.Date | nw.Datetime):
         unit = "D" if isinstance(dtype, nw.Date) else dtype.time_unit
         column = table.column(name)
         ticks = whole_numbers(column, column.values).astype(np.int64)
-        return Cells(ticks.view(f"datetime64[{unit}]"), observed)
+        return Observations(ticks.view(f"datetime64[{unit}]"), observed)
     texts = np.array([text_of(v) if o else "" for v, o in zip(values, observed.tolist(), strict=True)], dtype=object)
-    return Cells(texts, observed)
+    return Observations(texts, observed)
