@@ -91,7 +91,8 @@ def _telling(kept: list[Seen], hidden: list[Seen], records: int) -> list[str]:
 
 def _single(table: Table, kept: list[Seen]) -> list[str]:
     """Say in which columns most records have a value that no other has."""
-    found, more = [], 0
+    found: list[str] = []
+    more = 0
     for column in kept:
         there = int(column.observed.sum())
         counts = np.bincount(column.codes[column.observed]) if there else np.zeros(1)

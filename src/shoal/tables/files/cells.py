@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import FileError
@@ -65,8 +66,8 @@ class CellForm:
         if self.date:
             moments = column
             if self.zone is not None:
-                moments = column.dt.replace_time_zone(None) + pl.duration(minutes=_minutes(self.zone))
-                moments = pl.select(moments).to_series()
+                shift = timedelta(minutes=_minutes(self.zone))
+                moments = column.dt.replace_time_zone(None) + shift
             return moments.dt.strftime(self.date) + (self.zone or "")
         texts = column.cast(pl.String)
         if self == CellForm():
@@ -271,7 +272,8 @@ def _as_moments(local: pl.Series, texts: pl.Series) -> pl.Series:
     zones = texts.str.extract(_ZONE, 1)
     minutes = {zone: _minutes(zone) for zone in zones.drop_nulls().unique().to_list()}
     shift = zones.replace_strict(minutes, default=None, return_dtype=pl.Int64)
-    return pl.select(local - pl.duration(minutes=shift)).to_series().dt.replace_time_zone("UTC")
+    ahead = (shift * 60_000_000).cast(pl.Duration("us"))
+    return (local - ahead).dt.replace_time_zone("UTC")
 
 
 def _minutes(zone: str) -> int:
