@@ -185,6 +185,15 @@ def test_points_that_could_be_either_are_not_guessed_in_a_file_with_decimal_comm
     assert release.original["v"][0] == 1.05
 
 
+def test_other_texts_among_numbers_in_a_guise_are_told(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("v;w\n" + "".join(f"{'NA' if i == 4 else f'{i},5'};{i}\n" for i in range(12)))
+    with pytest.raises(shoal.DataError, match=r"1 other text among them; if those mark .* --missing"):
+        shoal.protect(path, quasi_identifiers=["v", "w"], **SETTINGS)
+    release = shoal.protect(path, quasi_identifiers=["v", "w"], reading={"missing": "NA"}, **SETTINGS)
+    assert release.original["v"].dtype == pl.Float64
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -104,7 +104,7 @@ def protect(
     orders : dict
         Values of an ordinal column, from the lowest to the highest.
     nominal : list of str
-        Columns of numbers whose values are names.
+        Columns of numbers, or of text that looks like numbers or dates, whose values are names.
     column_weights : dict
         How much a column counts in distances between records that mix kinds; 1 where nothing is said.
     combinations : {"any", "observed"}
@@ -114,8 +114,8 @@ def protect(
         ``size``, ``columns`` and ``repair``. Large tables are cut into blocks that are partitioned one by one;
         without it all records are partitioned together.
     reading : dict
-        ``delimiter``, ``encoding``, ``missing`` and ``header`` of a text file, where looking at it is not
-        enough.
+        ``delimiter``, ``encoding``, ``missing``, ``header``, ``decimal``, ``thousands`` and ``signs`` of a text file,
+        where looking at it is not enough.
     rules : list of str, dict of str, or path
         Edit rules that hold in the table and must hold in the release, such as ``"TOTAL = A + B"``; by name in a dict;
         or a file of them, or of Schematron.

@@ -16,6 +16,8 @@ from itertools import islice
 from numbers import Number
 from typing import Any
 
+from shoal.errors import counted
+
 _MOST = 10_000  # distinct values that are looked at
 _CODES = (
     "EUR USD GBP CHF JPY CNY INR SEK NOK DKK ISK PLN CZK HUF RON BGN TRY CAD AUD NZD BRL MXN ZAR RUB UAH KRW SGD HKD"
@@ -143,7 +145,7 @@ def disguise(labels: Iterable[object]) -> Disguise | None:
             if len(found) == len(seen) and all(map(_POINTED.fullmatch, texts)) and any("." in text for text in texts)
             else None
         )
-    return _numerals(found)
+    return _numerals(found, len(texts) - len(found))
 
 
 def _objects(others: Sequence[object], of: int) -> Disguise | None:
@@ -178,8 +180,8 @@ def _dates(texts: Sequence[str]) -> Disguise:
     )
 
 
-def _numerals(found: Sequence[Numeral]) -> Disguise:
-    """Say how the numbers of a column are written, and what to say about it."""
+def _numerals(found: Sequence[Numeral], others: int) -> Disguise:
+    """Say how the numbers of a column are written, and what to say about it; ``others`` of its texts are no numbers."""
     thousands = {one.thousands for one in found if one.decimal != "?"} - {""}
     decimals = {one.decimal for one in found if one.decimal == "," or (one.decimal == "." and one.thousands == ",")}
     doubtful = any(one.decimal == "?" for one in found) and not thousands and not decimals
@@ -205,6 +207,9 @@ def _numerals(found: Sequence[Numeral]) -> Disguise:
     if odd:
         what.append("negative numbers in parentheses or with an odd minus sign")
     advice = []
+    if others:
+        what.append(f"{counted(others, 'other text')} among them")
+        advice.append("if those mark missing values, say so (missing in `reading`, or --missing)")
     if reading and len(signs) < 2 and len(thousands) < 2:
         options = [
             f"--{name} '{','.join(value) if isinstance(value, list) else value}'" for name, value in reading.items()
