@@ -11,6 +11,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import shoal
 from command_line import run
@@ -132,6 +134,40 @@ def _shape(text):
     first = next(i for i, sign in enumerate(text) if sign.isdigit())
     last = max(i for i, sign in enumerate(text) if sign.isdigit())
     return text[:first], text[last + 1 :]
+
+
+@pytest.mark.parametrize("how", [*WRITTEN, *UNREADABLE])
+def test_all_numeric_does_not_leave_them_out_without_a_word(how):
+    texts = (WRITTEN | UNREADABLE)[how][0]
+    table = pl.DataFrame({"v": texts, "w": range(12)})
+    with pytest.raises(shoal.DataError, match=r"column 'v' holds .*, and is not among all numeric columns"):
+        shoal.protect(table, all_numeric=True, **SETTINGS)
+    assert shoal.protect(table, all_numeric=True, confidential="v", **SETTINGS).data["v"].to_list() == texts
+
+
+@given(
+    numbers=st.lists(st.integers(-(10**9), 10**9) | st.decimals(-(10**6), 10**6, places=2), min_size=3, max_size=12),
+    thousands=st.sampled_from([",", ".", " ", "'"]),
+    sign=st.sampled_from(["", "$", "EUR", "%", "kg"]),
+    behind=st.booleans(),
+    delimiter=st.sampled_from([",", ";", "|"]),
+)
+def test_numbers_written_in_any_form_are_read_as_what_they_are(
+    tmp_path_factory, numbers, thousands, sign, behind, delimiter
+):
+    decimal = "," if thousands == "." else "."
+    folder = tmp_path_factory.mktemp("forms")
+    texts = []
+    for number in numbers:
+        size = f"{abs(number):,}".translate(str.maketrans({",": thousands, ".": decimal}))
+        texts.append(f"{'-' * (number < 0)}{'' if behind else sign}{size}{sign if behind else ''}")
+    reading = {"thousands": thousands, "decimal": decimal, "signs": [sign] if sign else [], "delimiter": delimiter}
+    path = write(folder, texts, delimiter)
+    release = shoal.protect(path, quasi_identifiers="v", reading=reading, **SETTINGS)
+    assert release.original["v"].to_list() == [float(number) for number in numbers]
+    release.write(folder / "out.csv")
+    again = shoal.protect(folder / "out.csv", quasi_identifiers="v", reading=reading, **SETTINGS)
+    assert again.original["v"].to_list() == release.data["v"].to_list()
 
 
 def test_large_released_numbers_have_separators_where_the_column_has_them(tmp_path):
