@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -140,8 +140,8 @@ def _read_better(source: Source, reading: Reading) -> tuple[Source, Reading, lis
             continue
         values = column.alias("").drop_nulls().unique().to_list()
         found = texts_for_missing(values, numeric=False)
-        rest = [value for value in values if value.strip() not in (every := texts_for_missing(values, numeric=True))]
-        if every and rest and all(one is not None for one in map(numeral, rest)):
+        every = texts_for_missing(values, numeric=True)
+        if every and _all_numerals(value for value in values if value.strip() not in every):
             found = every
         for mark in found:
             marks.setdefault(mark, []).append(column.name)
@@ -168,6 +168,16 @@ def _read_better(source: Source, reading: Reading) -> tuple[Source, Reading, lis
         except PlanError:  # columns that are written in ways that exclude each other
             pass
     return source, better, notes
+
+
+def _all_numerals(texts: Iterable[str]) -> bool:
+    """Whether there are texts, and all of them are numbers in some form."""
+    first = None
+    for text in texts:
+        first = numeral(text)
+        if first is None:
+            return False
+    return first is not None
 
 
 def _labelled(source: Source) -> set[str]:
