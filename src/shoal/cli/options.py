@@ -15,6 +15,9 @@ Delimiter = Annotated[str | None, typer.Option(help="Delimiter of a text file; f
 Encoding = Annotated[str | None, typer.Option(help="Encoding of a text file; found by looking at it.")]
 Missing = Annotated[list[str] | None, typer.Option(help="Texts that mark missing values, e.g. NA,?")]
 NoHeader = Annotated[bool, typer.Option("--no-header", help="The first line of a text file is a record.")]
+Decimal = Annotated[str | None, typer.Option(help="Mark of decimals in a text file, . or a comma; found by looking.")]
+Thousands = Annotated[str | None, typer.Option(help="Mark between thousands in a text file: ',' or . or ' ' or \"'\".")]
+Signs = Annotated[list[str] | None, typer.Option(help="Signs before or behind numbers in a text file: $,EUR,%.")]
 Quasi = Annotated[
     list[str] | None,
     typer.Option("-q", "--quasi-identifiers", help="Columns to microaggregate: a,b. Repeat for separate sets."),
@@ -25,6 +28,9 @@ AllNumeric = Annotated[
 ]
 Drop = Annotated[list[str] | None, typer.Option(help="Direct identifiers, removed: a,b.")]
 Keep = Annotated[list[str] | None, typer.Option(help="Confidential columns, kept as they are: a,b.")]
+Persons = Annotated[
+    list[str] | None, typer.Option(help="Identifiers whose values k counts beside records: a,b; or none.")
+]
 Weight = Annotated[str | None, typer.Option(help="Column of sampling weights.")]
 Strata = Annotated[list[str] | None, typer.Option(help="Columns whose combinations are never mixed: a,b.")]
 SmallStrata = Annotated[str | None, typer.Option(help="A stratum of fewer than k: error or merge.")]
@@ -50,6 +56,11 @@ ColumnWeight = Annotated[
 Combinations = Annotated[
     str | None, typer.Option(help="Released combinations of categories: any, or observed in the original.")
 ]
+Dominance = Annotated[
+    list[str] | None,
+    typer.Option(help="When a few records dominate the mean of a group: p=10 (the default), or n=1,share=85."),
+]
+DominanceAction = Annotated[str | None, typer.Option(help="Dominated groups: note (the default), or grow.")]
 Cut = Annotated[str | None, typer.Option(help="Cut into blocks: spread-tree, 2d-tree, univariate or equal-counts.")]
 BlockSize = Annotated[str | None, typer.Option(help="Most records of a block, or auto.")]
 BlockColumns = Annotated[list[str] | None, typer.Option(help="Blocking columns: a,b; all by default.")]
@@ -95,19 +106,25 @@ def pairs(given: Sequence[str], flag: str) -> dict[str, str]:
 
 
 def reading_of(
-    delimiter: str | None, encoding: str | None, missing: list[str] | None, no_header: bool
+    delimiter: str | None,
+    encoding: str | None,
+    missing: list[str] | None,
+    no_header: bool,
+    decimal: str | None,
+    thousands: str | None,
+    signs: list[str] | None,
 ) -> dict[str, Any] | None:
     """Return how a text file is to be read, where anything was said about it."""
-    reading: dict[str, Any] = {}
-    if delimiter is not None:
-        reading["delimiter"] = delimiter.replace("\\t", "\t")
-    if encoding is not None:
-        reading["encoding"] = encoding
-    if missing:
-        reading["missing"] = names(missing)
-    if no_header:
-        reading["header"] = False
-    return reading or None
+    given = {
+        "delimiter": None if delimiter is None else delimiter.replace("\\t", "\t"),
+        "encoding": encoding,
+        "missing": names(missing),
+        "header": False if no_header else None,
+        "decimal": decimal,
+        "thousands": thousands,
+        "signs": names(signs),
+    }
+    return {name: value for name, value in given.items() if value is not None} or None
 
 
 def sets(given: Sequence[str] | None) -> list[list[str]] | None:
@@ -147,6 +164,24 @@ def categories(
         "nominal": names(nominal),
         "column_weights": shares or None,
     }
+
+
+def persons_named(given: Sequence[str] | None) -> list[str] | None:
+    """Return the identifiers that k counts; an empty list where it is ``none``."""
+    return [] if given == ["none"] else names(given)
+
+
+def dominance_of(rules: Sequence[str] | None, action: str | None) -> dict[str, Any] | None:
+    """Return when groups are dominated and what to do about it, where anything was said about it."""
+    given: dict[str, Any] = {}
+    for name, text in pairs(names(rules) or (), "--dominance").items():
+        try:
+            given[name] = int(text) if name == "n" else float(text)
+        except ValueError:
+            raise shoal.PlanError(f"--dominance {name}={text}: must be a number") from None
+    if action is not None:
+        given["action"] = action
+    return given or None
 
 
 def blocks(method: str | None, size: str | None, columns: list[str] | None, repair: bool) -> dict[str, Any] | None:
