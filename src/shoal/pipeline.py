@@ -236,7 +236,8 @@ def run(
     made = group_count(groups_of_sets)
     within = [(codes, strata.codes) for codes in apart]
     groups_of_sets = grow_sets(replace(declared, sets=shown), groups_of_sets, within, conditions, threads)
-    if plan.missing_patterns == "counted":
+    merged = made - group_count(groups_of_sets)
+    if merged and plan.missing_patterns == "counted":
         shown = [alike_in_groups(*pair) for pair in zip(shown, groups_of_sets, strict=True)]
     if any(conditions):
         clock.lap("grow")
@@ -255,7 +256,6 @@ def run(
     clock.lap("check")
     rules = account_for(editing, kept, protected) if editing else []
     own = own_values(declared, table, protected)
-    merged = made - group_count(groups_of_sets)
     done = Run(declared, strata, shown, apart, blocks, protected, searched, rules, source, own, merged)
     summary = summarise(done, seconds=clock.seconds())
     return Release(

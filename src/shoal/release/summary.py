@@ -13,13 +13,14 @@ from shoal.aggregate.sets import ProtectedSet
 from shoal.columns.categories import AnyColumn, Category
 from shoal.columns.mixed import distinct_records
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
-from shoal.errors import counted, listed
+from shoal.errors import counted
 from shoal.kernels.arrays import Ints, Masked
 from shoal.measures.figures import NamedFigures
 from shoal.measures.loss import Losses, measure_losses
 from shoal.measures.pairs import pair_of
 from shoal.partition.missing_patterns import number_patterns
 from shoal.plan.version import shoal_version
+from shoal.release.conditions import condition_notes
 from shoal.release.declaring import Declared
 from shoal.release.own_values import OwnValues, own_value_notes
 from shoal.release.released_gap import released_gap, rounding_note
@@ -266,7 +267,7 @@ def summarise(run: Run, *, seconds: float) -> Summary:
         bound=searched.bound if searched else None,
         gap=gap,
         notes=_notes(run, combined, suppressed, constant)
-        + _condition_notes(run)
+        + condition_notes(plan, run.strata, run.merged_groups)
         + own_value_notes(run.own, plan)
         + _cost_notes(run)
         + _missing_notes(run)
@@ -322,27 +323,6 @@ def _notes(run: Run, combined: int, suppressed: int, constant: list[str]) -> lis
             f"{merged} of the strata had fewer than {k} records and share groups with their nearest; their labels "
             "are still in the release"
         )
-    return notes
-
-
-def _condition_notes(run: Run) -> list[str]:
-    """Say what k counts beside records, and how many groups had to grow."""
-    notes = [
-        f"k counts persons: {counted(one.count, 'person')} of identifier '{one.name}' in "
-        f"{counted(len(one.codes), 'record')} (persons, or --persons, says which identifiers count)"
-        for one in run.strata.persons
-    ]
-    unsure = run.strata.doubtful
-    if unsure:
-        notes.append(
-            f"k counts records, although {listed(unsure)} {'repeats' if len(unsure) == 1 else 'repeat'}: where that "
-            "tells persons apart, name it as persons (--persons)"
-        )
-    if run.merged_groups:
-        why = "have k persons" if run.strata.persons else "are not dominated"
-        if run.strata.persons and run.declared.plan.dominance.action == "grow":
-            why += " and are not dominated"
-        notes.append(f"{counted(run.merged_groups, 'group')} merged with others, so that all {why}")
     return notes
 
 
