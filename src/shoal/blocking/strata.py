@@ -33,7 +33,7 @@ def check_strata(
     named = [f"'{labels[code]}' ({counted(int(sizes[code]), one)})" for code in small[:_NAMED].tolist()]
     more = f" and {len(small) - _NAMED} more" if len(small) > _NAMED else ""
     raise DataError(
-        f"{'1 stratum' if len(small) == 1 else f'{len(small)} strata'} of {len(labels)} with fewer "
+        f"{counted(len(small), 'stratum', 'strata')} of {len(labels)} with fewer "
         f"than k = {k} {called}: {', '.join(named)}{more}; drop or recode them, or ask for small strata to be merged "
         "with their nearest (small_strata: merge, or --small-strata merge)"
     )

@@ -10,7 +10,19 @@ import typer
 
 import shoal
 from shoal.cli.commands import COMMANDS, LightGroup
-from shoal.cli.options import Delimiter, Encoding, Force, Json, Missing, NoHeader, pairs, reading_of
+from shoal.cli.options import (
+    Decimal,
+    Delimiter,
+    Encoding,
+    Force,
+    Json,
+    Missing,
+    NoHeader,
+    Signs,
+    Thousands,
+    pairs,
+    reading_of,
+)
 from shoal.cli.shell import check_inputs, out, tell, told_errors
 
 if TYPE_CHECKING:
@@ -35,24 +47,31 @@ def check(
     encoding: Encoding = None,
     missing: Missing = None,
     no_header: NoHeader = False,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    signs: Signs = None,
     as_json: Json = False,
 ) -> None:
     """Say what is wrong with a hierarchy, and which values of a column it does not have."""
     with told_errors():
-        found = shoal.inspect_hierarchy(file, data, column, reading_of(delimiter, encoding, missing, no_header))
+        found = shoal.inspect_hierarchy(
+            file, data, column, reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs)
+        )
         _notes(found)
         if as_json:
             typer.echo(json.dumps(found.to_dict()))
             return
         figures = found.to_dict()
         out().print(
-            f"{file.name}: {figures['nodes']} names, {figures['leaves']} of them leaves, {figures['height']} levels",
+            f"{file.name}: {shoal.counted(figures['nodes'], 'name')}, {figures['leaves']} of them "
+            f"{shoal.one_or_many(figures['leaves'], 'a leaf', 'leaves')}, {shoal.counted(figures['height'], 'level')}",
             markup=False,
             highlight=False,
         )
         if column is not None:
+            all_of_them = shoal.one_or_many(found.distinct, "its 1 value is", f"all of its {found.distinct} values are")
             inner = f", {found.inner} of them above others" if found.inner else ""
-            out().print(f"column {column}: all {found.distinct} values are in it{inner}", markup=False, highlight=False)
+            out().print(f"column {column}: {all_of_them} in it{inner}", markup=False, highlight=False)
 
 
 @hierarchy.command()
@@ -67,6 +86,9 @@ def show(
     encoding: Encoding = None,
     missing: Missing = None,
     no_header: NoHeader = False,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    signs: Signs = None,
 ) -> None:
     """Draw a hierarchy, with the number of records at and below each name where a table is given."""
     with told_errors():
@@ -74,7 +96,9 @@ def show(
             raise shoal.PlanError("--least has no effect without --data: there are no counts")
         if least is not None and least < 1:
             raise shoal.PlanError("--least: must be at least 1")
-        found = shoal.inspect_hierarchy(file, data, column, reading_of(delimiter, encoding, missing, no_header))
+        found = shoal.inspect_hierarchy(
+            file, data, column, reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs)
+        )
         _notes(found)
         tree = _tree(found, shoal.FEWEST if least is None else least)
         console = out()
@@ -108,6 +132,9 @@ def from_wordnet(
     encoding: Encoding = None,
     missing: Missing = None,
     no_header: NoHeader = False,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    signs: Signs = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -125,7 +152,10 @@ def from_wordnet(
         if folder is not None:
             source["folder"] = str(folder)
         found = shoal.inspect_hierarchy(
-            {"wordnet": source}, table, column, reading_of(delimiter, encoding, missing, no_header)
+            {"wordnet": source},
+            table,
+            column,
+            reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs),
         )
         _notes(found)
         found.write(output, overwrite=force)

@@ -19,6 +19,7 @@ from shoal.cli.options import (
     ColumnWeight,
     Combinations,
     Cut,
+    Decimal,
     Delimiter,
     Dominance,
     DominanceAction,
@@ -42,8 +43,10 @@ from shoal.cli.options import (
     Rules,
     Scaling,
     Seed,
+    Signs,
     SmallStrata,
     Strata,
+    Thousands,
     Weight,
     aggregators,
     blocks,
@@ -56,7 +59,7 @@ from shoal.cli.options import (
     sets,
 )
 from shoal.cli.shell import out, printed_or_told, tell, told_errors
-from shoal.cli.tables import rules_table, summary_table
+from shoal.cli.tables import loss_advice, rules_table, summary_table
 
 
 def protect(
@@ -111,6 +114,9 @@ def protect(
     encoding: Encoding = None,
     missing: Missing = None,
     no_header: NoHeader = False,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    signs: Signs = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -136,7 +142,7 @@ def protect(
             combinations=combinations,
             dominance=dominance_of(dominance, dominance_action),
             blocking=blocks(blocking, block_size, block_columns, repair),
-            reading=reading_of(delimiter, encoding, missing, no_header),
+            reading=reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs),
             rules=rules,
             broken_rules=broken_rules,
             seed=seed,
@@ -147,7 +153,7 @@ def protect(
             overwrite=force,
             threads=threads,
         )
-        for note in release.summary.notes:
+        for note in [*release.summary.notes, *loss_advice(release.summary)]:
             tell(f"note: {note}")
         with printed_or_told(output):
             if as_json:

@@ -19,6 +19,7 @@ from shoal.cli.options import (
     ColumnWeight,
     Combinations,
     Cut,
+    Decimal,
     Delimiter,
     Dominance,
     DominanceAction,
@@ -40,8 +41,10 @@ from shoal.cli.options import (
     Repair,
     Rules,
     Scaling,
+    Signs,
     SmallStrata,
     Strata,
+    Thousands,
     Weight,
     aggregators,
     blocks,
@@ -112,6 +115,9 @@ def sweep(
     encoding: Encoding = None,
     missing: Missing = None,
     no_header: NoHeader = False,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    signs: Signs = None,
     as_json: Json = False,
 ) -> None:
     """Try every method at every k, measure each release, and recommend one."""
@@ -146,7 +152,7 @@ def sweep(
             combinations=combinations,
             dominance=dominance_of(dominance, dominance_action),
             blocking=blocks(blocking, block_size, block_columns, repair),
-            reading=reading_of(delimiter, encoding, missing, no_header),
+            reading=reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs),
             rules=rules,
             broken_rules=broken_rules,
             seed=seed,
@@ -159,7 +165,8 @@ def sweep(
         out().print(_front_table(found))
         out().print(found.recommendation, markup=False, highlight=False)
         if output is not None:
-            again = f"; {found.reused} results were there already" if found.reused else ""
+            were = f"{shoal.counted(found.reused, 'result')} {shoal.one_or_many(found.reused, 'was', 'were')}"
+            again = f"; {were} there already" if found.reused else ""
             tell(f"written to {output}{again}")
             if found.recommended:
                 follow = f"shoal protect {table} -o OUT --plan {output / 'recommended.yaml'}"
@@ -179,13 +186,13 @@ def _front_table(found: shoal.Sweep) -> Table:
 
     axes = (found.axes.risk, found.axes.loss)
     headings = [f"{shoal.MEASURES[name].label}, %" for name in axes]
-    count = f"{len(found.front)} of {len(found.results)} combinations that no other beats"
+    count = f"{len(found.front)} of {shoal.counted(len(found.results), 'combination')} that no other beats"
     table = plain_table("k", "method", *headings, "k-anonymity", "groups", "", title=count)
     for place in (0, 2, 3, 4, 5):
         table.columns[place].justify = "right"
     for result in found.front:
         words = [word for word, at in (("knee", found.knee), ("recommended", found.recommended)) if at is result]
-        cells = [f"{getattr(result, name):.2f}{_error(result.errors.get(name))}" for name in axes]
+        cells = [f"{shoal.decimal(getattr(result, name))}{_error(result.errors.get(name))}" for name in axes]
         style = "bold green" if "recommended" in words else ""
         table.add_row(
             str(result.k),
@@ -200,4 +207,4 @@ def _front_table(found: shoal.Sweep) -> Table:
 
 
 def _error(error: float | None) -> str:
-    return "" if error is None else f" ± {error:.2f}"
+    return "" if error is None else f" ± {shoal.decimal(error)}"

@@ -136,7 +136,7 @@ def mix(
         tables=np.ascontiguousarray(np.concatenate([*tables, np.zeros(1)])),
         offset=np.cumsum(sizes) - sizes,
         width=widths,
-        start=np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(widths)]),
+        start=np.concatenate([[0], np.cumsum(np.where(np.array(kinds) == NUMBER, 2, widths))]),
         weights=share / share.sum(),
         centring=np.ascontiguousarray(np.concatenate([*centring, np.zeros(1)])),
     )

@@ -83,11 +83,19 @@ def distances(values: Floats, centre: Floats, metric: Metric) -> Floats:
 
 @kernel
 def add_sums(record: Floats, amount: float, metric: Metric, sums: Floats, seen: Floats) -> None:
-    """Add a record, so many times, to the sums that the centre of a set is found from.
+    """Add a record, so many times, to the sums that the centre of a set is found from, with a weight of 1."""
+    add_weighted(record, amount, 1.0, metric, sums, seen)
+
+
+@kernel
+def add_weighted(record: Floats, amount: float, weight: float, metric: Metric, sums: Floats, seen: Floats) -> None:
+    """Add a record of some weight, so many times, to the sums that the centre of a set is found from.
 
     ``sums`` (start[-1],): of a TABLE the summed distance from each code; of EQUAL the records with each code; of a
-    NUMBER the sum. ``seen`` (d,): records that have a value. A negative amount takes a record out.
+    NUMBER the sum and the records; all weighted. ``seen`` (d,): records that have a value, not weighted. A negative
+    amount takes a record out.
     """
+    mass = amount * weight
     kinds, start = metric.kinds, metric.start
     for j in range(len(kinds)):
         a = record[j]
@@ -95,14 +103,15 @@ def add_sums(record: Floats, amount: float, metric: Metric, sums: Floats, seen: 
             continue
         seen[j] += amount
         if kinds[j] == NUMBER:
-            sums[start[j]] += amount * a
+            sums[start[j]] += mass * a
+            sums[start[j] + 1] += mass
         elif kinds[j] == EQUAL:
-            sums[start[j] + int(a)] += amount
+            sums[start[j] + int(a)] += mass
         else:
             row = metric.offset[j] + int(a) * metric.width[j]
             first = start[j]
             for c in range(metric.width[j]):
-                sums[first + c] += amount * metric.centring[row + c]
+                sums[first + c] += mass * metric.centring[row + c]
 
 
 @kernel
@@ -118,7 +127,7 @@ def centre_of(metric: Metric, sums: Floats, seen: Floats, centre: Floats) -> Non
             continue
         first = metric.start[j]
         if kinds[j] == NUMBER:
-            centre[j] = sums[first] / seen[j]
+            centre[j] = sums[first] / sums[first + 1]
             continue
         slack = SLACK * seen[j]
         best, least = 0, np.inf

@@ -7,7 +7,6 @@ from functools import partial
 
 from shoal.columns.numbers import Column
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
-from shoal.errors import counted, listed
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.numbering import number_keys
 from shoal.kernels.threads import threads_of_each
@@ -19,7 +18,6 @@ from shoal.partition.conditions.persons import EnoughPersons
 from shoal.plan.plan import Plan
 from shoal.plan.roles import Kind
 from shoal.release.declaring import Declared
-from shoal.release.strata import Strata
 from shoal.tables.persons import Persons
 from shoal.tables.table import Table
 
@@ -79,27 +77,6 @@ def grow_sets(
 def group_count(groups_of_sets: Sequence[Ints]) -> int:
     """Return how many groups there are in all sets together."""
     return sum(int(groups.max()) + 1 for groups in groups_of_sets)
-
-
-def condition_notes(plan: Plan, strata: Strata, merged_groups: int) -> list[str]:
-    """Say what k counts beside records, and how many groups had to grow."""
-    notes = [
-        f"k counts persons: {counted(one.count, 'person')} of identifier '{one.name}' in "
-        f"{counted(len(one.codes), 'record')} (persons, or --persons, says which identifiers count)"
-        for one in strata.persons
-    ]
-    unsure = strata.doubtful
-    if unsure:
-        notes.append(
-            f"k counts records, although {listed(unsure)} {'repeats' if len(unsure) == 1 else 'repeat'}: where that "
-            "tells persons apart, name it as persons (--persons)"
-        )
-    if merged_groups:
-        why = "have k persons" if strata.persons else "are not dominated"
-        if strata.persons and plan.dominance.action == "grow":
-            why += " and are not dominated"
-        notes.append(f"{counted(merged_groups, 'group')} merged with others, so that all {why}")
-    return notes
 
 
 def _enough(persons: Persons, quasi: QuasiIdentifiers, plan: Plan) -> EnoughPersons:

@@ -12,7 +12,7 @@ import numpy as np
 from shoal.columns.mixed import Mixed
 from shoal.kernels.arrays import Ints
 from shoal.kernels.compiling import kernel
-from shoal.kernels.mixed import add_sums
+from shoal.kernels.mixed import add_weighted
 from shoal.partition.semantic_optimal.state import Setting, find_released, off_squared, room_for
 
 _FEW = 12
@@ -49,7 +49,9 @@ def _best_groups(setting: Setting, which: Ints, amounts: Ints) -> Ints:
         room.seen[:] = 0.0
         for i in range(u):
             if subset >> i & 1:
-                add_sums(values[which[i]], amounts[i], setting.metric, room.sums, room.seen)
+                add_weighted(
+                    values[which[i]], amounts[i], setting.weights[which[i]], setting.metric, room.sums, room.seen
+                )
         find_released(setting, size, room)
         cost[subset] = 0.0
         for i in range(u):

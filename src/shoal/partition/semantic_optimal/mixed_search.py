@@ -133,6 +133,7 @@ class MixedSearch:
         counts[::2] = 1
         part = replace(
             problem,
+            weights=problem.weights[:few],
             records=replace(
                 problem.records,
                 values=problem.records.values[:few],

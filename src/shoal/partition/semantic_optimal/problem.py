@@ -18,13 +18,15 @@ Portions = tuple[Ints, Ints, Ints]  # distinct record, its group, how many
 class Problem:
     """Distinct records, the smallest group, whether equal records may be separated, the centre of the table.
 
-    Where it is ``alike``, a column is released only for groups of which all records have it.
+    ``weights`` (m,) are the means of the sampling weights of equal records, 1 where there are none. Where
+    it is ``alike``, a column is released only for groups of which all records have it.
     """
 
     records: Mixed
     k: int
     split: bool
     middle: Floats
+    weights: Floats
     alike: bool = False
 
     def __len__(self) -> int:
@@ -33,7 +35,7 @@ class Problem:
     @property
     def setting(self) -> Setting:
         """What does not change while groups are searched."""
-        return Setting(self.records.values, self.records.metric, self.middle, self.k, self.alike)
+        return Setting(self.records.values, self.weights, self.records.metric, self.middle, self.k, self.alike)
 
     def costs(self, portions: Portions) -> Floats:
         """Return what each group costs."""
@@ -46,9 +48,25 @@ class Problem:
         return float(self.costs(everything).sum())
 
 
-def problem_of(records: Mixed, k: int, split: bool, middle: Floats | None = None, alike: bool = False) -> Problem:
-    """Return the problem of some records; ``middle`` is the centre of the table where they are a part of it."""
-    return Problem(records, k, split, centre_of_all(records) if middle is None else middle, alike)
+def problem_of(
+    records: Mixed,
+    k: int,
+    split: bool,
+    *,
+    middle: Floats | None = None,
+    weights: Floats | None = None,
+    alike: bool = False,
+) -> Problem:
+    """Return the problem of some records with sampling weights (n,).
+
+    ``middle`` is the centre of the table where they are a part of it.
+    """
+    middle = centre_of_all(records) if middle is None else middle
+    if weights is None:
+        return Problem(records, k, split, middle, np.ones(len(records.counts)), alike)
+    # which of several equal records is in which group is not searched: each counts with their mean weight
+    each = np.bincount(records.record, weights / weights.mean()) / records.counts
+    return Problem(records, k, split, middle, each, alike)
 
 
 def centre_of_all(records: Mixed) -> Floats:

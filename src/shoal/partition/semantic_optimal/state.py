@@ -17,16 +17,17 @@ import numpy as np
 
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
-from shoal.kernels.mixed import Metric, add_sums, cell_distance, centre_of
+from shoal.kernels.mixed import Metric, add_weighted, cell_distance, centre_of
 
 
 class Setting(NamedTuple):
-    """What does not change: values (m, d) and columns of the records, the centre (d,) of the table, and k.
+    """What does not change: values (m, d), weights (m,) and columns of the records, centre (d,) of the table, k.
 
     Where it is ``alike``, a column is released only for groups of which all records have it.
     """
 
     values: Floats
+    weights: Floats
     metric: Metric
     middle: Floats
     k: int
@@ -198,7 +199,7 @@ def cost_of_portions(setting: Setting, record: Ints, group: Ints, amount: Ints, 
         room.seen[:] = 0.0
         while last < len(by_group) and group[by_group[last]] == g:
             p = by_group[last]
-            add_sums(values[record[p]], amount[p], setting.metric, room.sums, room.seen)
+            add_weighted(values[record[p]], amount[p], setting.weights[record[p]], setting.metric, room.sums, room.seen)
             size += amount[p]
             last += 1
         find_released(setting, size, room)
@@ -218,10 +219,10 @@ def cost_with(setting: Setting, state: State, room: Room, g: int, one: int, many
     room.seen[:] = state.seen[g]
     size = state.sizes[g]
     if one >= 0:
-        add_sums(values[one], many, metric, room.sums, room.seen)
+        add_weighted(values[one], many, setting.weights[one], metric, room.sums, room.seen)
         size += many
     if other >= 0:
-        add_sums(values[other], more, metric, room.sums, room.seen)
+        add_weighted(values[other], more, setting.weights[other], metric, room.sums, room.seen)
         size += more
     find_released(setting, size, room)
     total = 0.0
@@ -250,14 +251,14 @@ def transfer(setting: Setting, state: State, rec: int, a: int, b: int, many: int
     put(state, rec, b, many)
     sizes[a] -= many
     sizes[b] += many
-    add_sums(setting.values[rec], many, setting.metric, state.sums[b], state.seen[b])
+    add_weighted(setting.values[rec], many, setting.weights[rec], setting.metric, state.sums[b], state.seen[b])
     if sizes[a] == 0:
         state.sums[a] = 0.0
         state.seen[a] = 0.0
         spare_groups[free[1]] = a
         free[1] += 1
     else:
-        add_sums(setting.values[rec], -many, setting.metric, state.sums[a], state.seen[a])
+        add_weighted(setting.values[rec], -many, setting.weights[rec], setting.metric, state.sums[a], state.seen[a])
 
 
 @kernel
@@ -267,7 +268,7 @@ def fill(setting: Setting, state: State, from_record: Ints, from_group: Ints, fr
         rec, g, many = from_record[t], from_group[t], from_amount[t]
         put(state, rec, g, many)
         state.sizes[g] += many
-        add_sums(setting.values[rec], many, setting.metric, state.sums[g], state.seen[g])
+        add_weighted(setting.values[rec], many, setting.weights[rec], setting.metric, state.sums[g], state.seen[g])
     groups = from_group.max() + 1
     state.free[1] = len(state.heads) - groups
     room = room_for(setting.metric)
