@@ -170,12 +170,13 @@ def _options() -> Iterator[Case]:
 
 
 def _refined() -> Iterator[Case]:
-    """Groups that are improved afterwards."""
+    """Groups that are improved afterwards, and groups whose records may lack different cells."""
     for name, k in (("tarragona", 3), ("ties", 5), ("strata", 3), ("sets", 3), ("one-column", 3), ("zero-inflated", 5)):
         yield from (release_case(name, k, method, refine=True) for method in shoal.METHODS)
     for method in ("mdav", "hdf", "univariate"):
         yield release_case("normal-6000", 3, method, refine=True)
         yield release_case("missing", 3, method, refine=True)
+        yield release_case("missing", 3, method, missing_patterns="ignored")
 
 
 def _scalings() -> Iterator[Case]:

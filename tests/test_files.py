@@ -104,13 +104,13 @@ def test_dates_and_times_are_written_as_the_file_wrote_them(tmp_path, form):
 @pytest.mark.parametrize("form", FORMS)
 def test_values_are_written_as_the_file_wrote_them(tmp_path, form):
     before, after = FORMS[form]
-    out, release = protect_bytes(tmp_path, before.encode())
+    out, release = protect_bytes(tmp_path, before.encode(), missing_patterns="ignored")
     assert out.decode() == after
     assert release.summary.suppressed_cells == 0
 
 
 def test_an_empty_cell_in_quotes_is_missing_too(tmp_path):
-    out, _ = protect_bytes(tmp_path, b'"x","y"\n"1","a"\n"","b"\n"2",""\n"6","c"\n')
+    out, _ = protect_bytes(tmp_path, b'"x","y"\n"1","a"\n"","b"\n"2",""\n"6","c"\n', missing_patterns="ignored")
     assert list(csv.reader(out.decode().splitlines())) == [["x", "y"], ["3", "a"], ["", "b"], ["3", ""], ["3", "c"]]
 
 
@@ -127,7 +127,8 @@ def test_suppressed_cells_are_written_as_empty_ones(tmp_path):
 
 def test_texts_that_mark_missing_values_stay_where_kept_and_are_one_where_released(tmp_path):
     content = "x,y,z\n1,?,NA\n2,5,u\n6,NA,NA\nNA,8,?\n"
-    out, release = protect_bytes(tmp_path, content.encode(), ["x", "y"], reading={"missing": ["NA", "?"]})
+    how = {"reading": {"missing": ["NA", "?"]}, "missing_patterns": "ignored"}
+    out, release = protect_bytes(tmp_path, content.encode(), ["x", "y"], **how)
     assert out.decode() == "x,y,z\n3,NA,NA\n3,NA,u\n3,NA,NA\nNA,NA,?\n"
     assert release.summary.suppressed_cells == 2
 
@@ -321,7 +322,8 @@ def test_codes_of_missing_values_in_spss_stay_where_kept_and_are_missing_where_r
     codes = {"x": [99], "sex": [{"lo": 97, "hi": 98}]}
     pyreadstat.write_sav(LABELLED, str(source), missing_ranges=codes)
 
-    release = shoal.protect(source, k=3, quasi_identifiers="x", output=target, method="mdav")
+    how = {"method": "mdav", "missing_patterns": "ignored"}
+    release = shoal.protect(source, k=3, quasi_identifiers="x", output=target, **how)
 
     assert release.data["x"].to_list() == [3.0, 3.0, 3.0, None]
     frame, metadata = pyreadstat.read_sav(str(target), output_format="polars", user_missing=True)

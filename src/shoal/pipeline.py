@@ -14,19 +14,21 @@ from shoal.aggregate.sets import Aggregation, aggregate_sets
 from shoal.blocking.blocks import cut_blocks
 from shoal.errors import PlanError
 from shoal.kernels.progress import show_progress
+from shoal.partition.missing_patterns import share_patterns
 from shoal.plan.files_read import files_read
 from shoal.plan.plan import Blocking, Plan, Reading, merge_settings
 from shoal.release.declaring import Declared, declare
 from shoal.release.kept_columns import kept_notes
 from shoal.release.partitioning import partition_sets
 from shoal.release.promises import check_release
-from shoal.release.release import Release, check_output, check_report, manifest_path
-from shoal.release.strata import stratify
+from shoal.release.release import Release, check_output, check_report
+from shoal.release.strata import strata_of_sets, stratify
 from shoal.release.summary import Run, summarise
 from shoal.rules.accounting import Kept, account_for
 from shoal.rules.editing import keep, split_strata
 from shoal.rules.guard import guard_rules
 from shoal.tables.files import Source
+from shoal.tables.manifest import manifest_path
 from shoal.tables.reading import read
 from shoal.tables.table import Table
 
@@ -44,6 +46,7 @@ def protect(
     weight: str | None = None,
     strata: str | Sequence[str] | None = None,
     small_strata: str | None = None,
+    missing_patterns: str | None = None,
     aggregators: str | Mapping[str, str] | None = None,
     scaling: str | None = None,
     hierarchies: Mapping[str, Any] | None = None,
@@ -91,6 +94,9 @@ def protect(
         Columns whose combinations are never mixed.
     small_strata : {"error", "merge"}
         What to do with a stratum of fewer than k records.
+    missing_patterns : {"counted", "ignored"}
+        Whether k records share which of their quasi-identifiers are missing, too, for which cells are suppressed, or
+        records of a group may be told apart by that; see docs/missing-values.md.
     aggregators : str or dict
         ``"mean"`` (default), ``"median"``, ``"geometric-mean"``, ``"trimmed-mean"``, ``"mode"``,
         ``"weighted-mean"`` for numbers; ``"centroid"``, ``"least-squares"``, ``"least-common-subsumer"``, ``"median"``,
@@ -204,17 +210,22 @@ def run(
         clock.lap("prepare rules")
     declared = replace(declared, sets=sets)
     strata = stratify(declared, table)
-    apart, split = [strata.codes for _ in sets], set[str]()
+    shown, apart = strata_of_sets(declared, strata)
+    split = set[str]()
     if editing:
-        found = [split_strata(editing, quasi, strata.codes, plan.k) for quasi in sets]
+        found = [split_strata(editing, quasi, codes, plan.k) for quasi, codes in zip(shown, apart, strict=True)]
         apart, split = [codes for codes, _ in found], set[str]().union(*(used for _, used in found))
-    blocks = [cut_blocks(quasi, codes, plan.k, plan.blocking) for quasi, codes in zip(sets, apart, strict=True)]
+    blocks = [cut_blocks(quasi, codes, plan.k, plan.blocking) for quasi, codes in zip(shown, apart, strict=True)]
     clock.lap("block")
     with show_progress(len(table) * len(sets), progress) as advance:
-        groups_of_sets, searched = partition_sets(declared, apart, blocks, advance, threads)
+        groups_of_sets, searched = partition_sets(replace(declared, sets=shown), apart, blocks, advance, threads)
+    if plan.missing_patterns == "counted":
+        alike = [share_patterns(*pair, plan.k) for pair in zip(shown, groups_of_sets, strict=True)]
+        shown, groups_of_sets = [quasi for quasi, _ in alike], [groups for _, groups in alike]
     clock.lap("partition")
     how = Aggregation(plan.k, declared.weights, plan.combinations == "observed")
-    protected = aggregate_sets(sets, groups_of_sets, how, threads)
+    protected = aggregate_sets(shown, groups_of_sets, how, threads)
+    protected = [replace(part, quasi=quasi) for part, quasi in zip(protected, sets, strict=True)]
     clock.lap("aggregate")
     kept = Kept()
     if editing:
@@ -225,10 +236,10 @@ def run(
     if guard:
         kept = replace(kept, checked=guard.check_table(data, written))
     clock.lap("check")
-    rules = account_for(editing, kept, protected) if editing else []
+    rules = account_for(editing, kept, protected, how) if editing else []
     told = kept_notes(plan, table)
     clock.lap("look at kept columns")
-    done = Run(declared, strata, blocks, protected, searched, rules, source, told)
+    done = Run(declared, strata, shown, apart, blocks, protected, searched, rules, source, told)
     summary = summarise(done, seconds=clock.seconds())
     return Release(
         data=data,

@@ -31,6 +31,10 @@ Keep = Annotated[list[str] | None, typer.Option(help="Confidential columns, kept
 Weight = Annotated[str | None, typer.Option(help="Column of sampling weights.")]
 Strata = Annotated[list[str] | None, typer.Option(help="Columns whose combinations are never mixed: a,b.")]
 SmallStrata = Annotated[str | None, typer.Option(help="A stratum of fewer than k: error or merge.")]
+MissingPatterns = Annotated[
+    str | None,
+    typer.Option(help="Whether k records share which cells are missing, too: counted (the default) or ignored."),
+]
 Aggregator = Annotated[
     list[str] | None, typer.Option("-a", "--aggregator", help="median, or income=median. Repeatable.")
 ]
@@ -59,6 +63,15 @@ Rules = Annotated[
 ]
 BrokenRules = Annotated[
     str | None, typer.Option(help="Where IN breaks a rule already: refuse (the default) or keep-where-held.")
+]
+RecordScaling = Annotated[
+    str | None, typer.Option(help="What numbers are divided by in the record loss: range, z-score, robust or none.")
+]
+UniqueColumns = Annotated[
+    int | None, typer.Option(min=1, help="Columns of the largest minimal sample uniques (SUDA) to look for; 3.")
+]
+MadeWith = Annotated[
+    Path | None, typer.Option("--plan", help="Plan that the release was made with, in place of its manifest.")
 ]
 PlanFile = Annotated[Path | None, typer.Option(help="Settings in YAML; options given here take precedence.")]
 Seed = Annotated[int | None, typer.Option(help="For methods that draw random numbers.")]

@@ -29,6 +29,7 @@ from shoal.cli.options import (
     Json,
     Keep,
     Missing,
+    MissingPatterns,
     NoHeader,
     Nominal,
     Order,
@@ -53,7 +54,7 @@ from shoal.cli.options import (
     sets,
 )
 from shoal.cli.shell import out, printed_or_told, tell, told_errors
-from shoal.cli.tables import rules_table, summary_table
+from shoal.cli.tables import loss_advice, rules_table, summary_table
 
 
 def protect(
@@ -81,6 +82,7 @@ def protect(
     weight: Weight = None,
     strata: Strata = None,
     small_strata: SmallStrata = None,
+    missing_patterns: MissingPatterns = None,
     aggregator: Aggregator = None,
     scaling: Scaling = None,
     hierarchy: Hierarchy = None,
@@ -124,6 +126,7 @@ def protect(
             weight=weight,
             strata=names(strata),
             small_strata=small_strata,
+            missing_patterns=missing_patterns,
             aggregators=aggregators(aggregator),
             scaling=scaling,
             **categories(hierarchy, order, nominal, column_weight),
@@ -140,7 +143,7 @@ def protect(
             overwrite=force,
             threads=threads,
         )
-        for note in release.summary.notes:
+        for note in [*release.summary.notes, *loss_advice(release.summary)]:
             tell(f"note: {note}")
         with printed_or_told(output):
             if as_json:

@@ -28,6 +28,7 @@ from shoal.cli.options import (
     Json,
     Keep,
     Missing,
+    MissingPatterns,
     NoHeader,
     Nominal,
     Order,
@@ -74,6 +75,7 @@ def sweep(
     weight: Weight = None,
     strata: Strata = None,
     small_strata: SmallStrata = None,
+    missing_patterns: MissingPatterns = None,
     aggregator: Aggregator = None,
     scaling: Scaling = None,
     hierarchy: Hierarchy = None,
@@ -134,6 +136,7 @@ def sweep(
             weight=weight,
             strata=names(strata),
             small_strata=small_strata,
+            missing_patterns=missing_patterns,
             aggregators=aggregators(aggregator),
             scaling=scaling,
             **categories(hierarchy, order, nominal, column_weight),
@@ -152,7 +155,8 @@ def sweep(
         out().print(_front_table(found))
         out().print(found.recommendation, markup=False, highlight=False)
         if output is not None:
-            again = f"; {found.reused} results were there already" if found.reused else ""
+            were = f"{shoal.counted(found.reused, 'result')} {shoal.one_or_many(found.reused, 'was', 'were')}"
+            again = f"; {were} there already" if found.reused else ""
             tell(f"written to {output}{again}")
             if found.recommended:
                 follow = f"shoal protect {table} -o OUT --plan {output / 'recommended.yaml'}"
@@ -172,13 +176,13 @@ def _front_table(found: shoal.Sweep) -> Table:
 
     axes = (found.axes.risk, found.axes.loss)
     headings = [f"{shoal.MEASURES[name].label}, %" for name in axes]
-    count = f"{len(found.front)} of {len(found.results)} combinations that no other beats"
+    count = f"{len(found.front)} of {shoal.counted(len(found.results), 'combination')} that no other beats"
     table = plain_table("k", "method", *headings, "k-anonymity", "groups", "", title=count)
     for place in (0, 2, 3, 4, 5):
         table.columns[place].justify = "right"
     for result in found.front:
         words = [word for word, at in (("knee", found.knee), ("recommended", found.recommended)) if at is result]
-        cells = [f"{getattr(result, name):.2f}{_error(result.errors.get(name))}" for name in axes]
+        cells = [f"{shoal.decimal(getattr(result, name))}{_error(result.errors.get(name))}" for name in axes]
         style = "bold green" if "recommended" in words else ""
         table.add_row(
             str(result.k),
@@ -193,4 +197,4 @@ def _front_table(found: shoal.Sweep) -> Table:
 
 
 def _error(error: float | None) -> str:
-    return "" if error is None else f" ± {error:.2f}"
+    return "" if error is None else f" ± {shoal.decimal(error)}"

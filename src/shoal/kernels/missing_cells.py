@@ -30,7 +30,8 @@ def filled_in(
     means, deviations : float64 (d,)
         Of each column.
     holes : bool (d,), optional
-        Columns that may have missing cells; those that have where nothing is said.
+        Columns that may have missing cells; where nothing is said, those that have, but not in all records: what all
+        records lack tells none apart.
 
     Examples
     --------
@@ -40,6 +41,6 @@ def filled_in(
            [4., 0., 1.]])
     """
     known = np.where(observed, values, means)
-    marked = np.flatnonzero(~observed.all(axis=0) if holes is None else holes)
+    marked = np.flatnonzero(observed.any(axis=0) & ~observed.all(axis=0) if holes is None else holes)
     marks = np.where(observed[:, marked], 0.0, deviations[marked])
     return np.ascontiguousarray(np.column_stack([known, marks]))

@@ -122,6 +122,9 @@ class Plan(CategorySettings):
         Columns whose combinations are never mixed.
     small_strata : {"error", "merge"}
         What to do with a stratum of fewer than k records: refuse, or merge it with the nearest one.
+    missing_patterns : {"counted", "ignored"}
+        Whether k holds for records as they stand in the file, which of their cells are missing included, or for groups
+        in which records may lack different cells.
     method, options
         Name of the partition method, and its own options; without a name the one that suits the table, ``optimal``.
     refine : bool
@@ -161,6 +164,7 @@ class Plan(CategorySettings):
     weight: str | None = None
     strata: tuple[str, ...] = ()
     small_strata: Literal["error", "merge"] = "error"
+    missing_patterns: Literal["counted", "ignored"] = "counted"
     method: str | None = None
     options: dict[str, bool | int | float | str | None] = Field(default={})
     refine: Flag = False

@@ -9,7 +9,8 @@ import numpy as np
 
 from shoal.aggregate.sets import ProtectedSet
 from shoal.columns.categories import AnyColumn
-from shoal.errors import BrokenPromise
+from shoal.columns.mixed import distinct_records
+from shoal.errors import BrokenPromise, counted, listed, one_or_many
 from shoal.kernels.arrays import Flags, Ints, Numbers
 from shoal.plan.plan import Plan
 from shoal.tables.table import Table, open_table
@@ -21,7 +22,8 @@ def check_groups(groups: Ints, k: int, records: int) -> None:
         raise BrokenPromise("a record has no group")
     sizes = np.bincount(groups)
     if sizes.min() < k:
-        raise BrokenPromise(f"{int((sizes < k).sum())} groups have fewer than k = {k} records")
+        small = int((sizes < k).sum())
+        raise BrokenPromise(f"{counted(small, 'group')} {one_or_many(small, 'has', 'have')} fewer than k = {k} records")
 
 
 def check_strata_kept(groups: Ints, codes: Ints) -> None:
@@ -47,6 +49,17 @@ def check_released(column: AnyColumn, values: Numbers, observed: Flags, groups: 
         raise BrokenPromise(f"column '{column.name}': a released value is not finite")
 
 
+def check_keys(part: ProtectedSet, k: int) -> None:
+    """Every combination of released values and missing cells of a set is that of at least k records."""
+    counts = distinct_records([(column, *now) for column, now in part.columns()])[2]
+    if counts.min(initial=k) < k:
+        rare = int((counts < k).sum())
+        raise BrokenPromise(
+            f"{counted(rare, 'combination')} of {listed(part.quasi.names)}, missing cells included, "
+            f"{'has' if rare == 1 else 'have'} fewer than k = {k} records"
+        )
+
+
 def check_table(
     before: Sequence[tuple[str, str]],
     after: Sequence[tuple[str, str]],
@@ -55,7 +68,7 @@ def check_table(
 ) -> None:
     """Rows, names, order and types of the columns are what went in, without the dropped columns."""
     if records[0] != records[1]:
-        raise BrokenPromise(f"{records[0]} records went in and {records[1]} came out")
+        raise BrokenPromise(f"{counted(records[0], 'record')} went in and {records[1]} came out")
     expected = [(name, kind) for name, kind in before if name not in dropped]
     if expected != list(after):
         changed = sorted({name for name, _ in set(expected) ^ set(after)})
@@ -68,6 +81,8 @@ def check_release(plan: Plan, table: Table, strata: Ints, protected: Sequence[Pr
     for part in protected:
         check_groups(part.groups, plan.k, len(table))
         check_strata_kept(part.groups, strata)
+        if plan.missing_patterns == "counted":
+            check_keys(part, plan.k)
         for column, (values, observed) in part.columns():
             check_released(column, values, observed, part.groups, plan.k)
             released[column.name] = (column, values, observed)

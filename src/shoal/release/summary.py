@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,13 @@ import numpy as np
 from shoal.aggregate.sets import ProtectedSet
 from shoal.columns.categories import AnyColumn, Category
 from shoal.columns.mixed import distinct_records
-from shoal.errors import counted
+from shoal.columns.quasi_identifiers import QuasiIdentifiers
+from shoal.errors import counted, decimal, fewer_others, one_or_many
 from shoal.kernels.arrays import Ints, Masked
-from shoal.kernels.numbering import number_keys
 from shoal.measures.figures import NamedFigures
 from shoal.measures.loss import Losses, measure_losses
 from shoal.measures.pairs import pair_of
+from shoal.partition.missing_patterns import number_patterns
 from shoal.plan.version import shoal_version
 from shoal.release.declaring import Declared
 from shoal.release.released_gap import released_gap, rounding_note
@@ -26,6 +27,8 @@ from shoal.release.strata import Strata
 from shoal.rules.accounting import RuleSummary
 from shoal.tables.factors import codes_only
 from shoal.tables.files import Source, marked_in_several_ways
+
+_MERGED = "share groups with their nearest; their labels are"
 
 
 @dataclass(frozen=True)
@@ -65,9 +68,13 @@ class Summary(NamedFigures):
         where there are no categories.
     distinct_before, distinct_after : int or None
         Combinations of quasi-identifiers in the original and in the release; None where there are no categories.
+    missing_patterns : {"counted", "ignored"}
+        Whether k records share which of their cells are missing, too, as asked for.
     suppressed_cells : int
-        Cells that are missing in the release and were not before, because fewer than k values of their group
-        were observed.
+        Cells that are missing in the release and were not before.
+    suppressed_for_patterns : dict
+        Those that are suppressed so that at least k records share which of their cells are missing, by column; columns
+        without any are left out.
     constant_columns : list of str
         Quasi-identifiers with a single value, which play no part.
     strata, merged_strata, blocks : int
@@ -109,7 +116,9 @@ class Summary(NamedFigures):
     global_risk: float | None
     distinct_before: int | None
     distinct_after: int | None
+    missing_patterns: str
     suppressed_cells: int
+    suppressed_for_patterns: dict[str, int]
     constant_columns: list[str]
     strata: int
     merged_strata: int
@@ -137,6 +146,10 @@ class Run:
         The plan that fits the table.
     strata : Strata
         Which records are never mixed.
+    shown : list of QuasiIdentifiers
+        Each set without the cells that are suppressed for patterns of missing cells.
+    apart : list of int64 (n,)
+        The stratum of each record for each set, with antecedents of rules.
     blocks : list of int64 (n,)
         The block of each record, for each set of quasi-identifiers.
     protected : list of ProtectedSet
@@ -153,6 +166,8 @@ class Run:
 
     declared: Declared
     strata: Strata
+    shown: list[QuasiIdentifiers]
+    apart: list[Ints]
     blocks: list[Ints]
     protected: list[ProtectedSet]
     searched: Searched | None
@@ -165,10 +180,23 @@ class Run:
         """Every column of every set with what is released for it."""
         return [pair for part in self.protected for pair in part.columns()]
 
+    @property
+    def for_patterns(self) -> dict[str, int]:
+        """Cells of each column that are suppressed for patterns of missing cells."""
+        pairs = zip(self.declared.sets, self.shown, strict=True)
+        lost = {
+            was.name: int((was.observed & ~now.observed).sum())
+            for before, after in pairs
+            for was, now in zip(before.columns, after.columns, strict=True)
+        }
+        return {name: cells for name, cells in lost.items() if cells}
+
 
 def summarise(run: Run, *, seconds: float) -> Summary:
     """Measure a release and put what was done into a summary."""
     plan, searched, records = run.declared.plan, run.searched, len(run.strata.codes)
+    if searched and run.for_patterns:  # other patterns could lose less, whatever is proved for these
+        searched = replace(searched, reached=None, bound=None, gap=None)
     losses = _losses(run)
     suppressed = sum(int((column.observed & ~now.observed).sum()) for column, now in run.released)
     constant = [column.name for column, _ in run.released if _constant(column)]
@@ -202,7 +230,9 @@ def summarise(run: Run, *, seconds: float) -> Summary:
         global_risk=None if after is None else 100.0 * after / records,  # each combination adds up to 1
         distinct_before=before,
         distinct_after=after,
+        missing_patterns=plan.missing_patterns,
         suppressed_cells=suppressed,
+        suppressed_for_patterns=run.for_patterns,
         constant_columns=constant,
         strata=run.strata.declared,
         merged_strata=run.strata.merged,
@@ -215,7 +245,7 @@ def summarise(run: Run, *, seconds: float) -> Summary:
         gap=gap,
         notes=_notes(run, combined, suppressed, constant)
         + _cost_notes(run)
-        + _missing_notes(run.protected, plan.k)
+        + _missing_notes(run)
         + _mark_notes(run)
         + run.told
         + _search_notes(run.declared.options, searched)
@@ -257,7 +287,7 @@ def _notes(run: Run, combined: int, suppressed: int, constant: list[str]) -> lis
             f"k = {k} holds for each of the {sets} sets of quasi-identifiers and not for their combination, "
             f"whose smallest group has {counted(combined, 'record')}"
         )
-    if suppressed:
+    if suppressed and run.declared.plan.missing_patterns == "ignored":
         notes.append(
             f"{counted(suppressed, 'cell')} suppressed: some but fewer than {k} values of the column were observed in "
             "the group"
@@ -269,35 +299,46 @@ def _notes(run: Run, combined: int, suppressed: int, constant: list[str]) -> lis
         notes.append(f"constant, so without a part in distances and loss: {', '.join(constant)}")
     if merged:
         notes.append(
-            f"{merged} of the strata had fewer than {k} records and share groups with their nearest; their labels "
-            "are still in the release"
+            f"{counted(merged, 'stratum', 'strata')} had fewer than {k} records and "
+            f"{one_or_many(merged, 'shares groups with its nearest; its label is', _MERGED)} still in the release"
         )
     return notes
 
 
 def _cost_notes(run: Run) -> list[str]:
-    """Say what made the work slower than it could be, or an option idle."""
-    notes = []
-    if run.declared.plan.blocking and all(codes.max() == run.strata.codes.max() for codes in run.blocks):
+    """Say which options were idle."""
+    notes, plan = [], run.declared.plan
+    if plan.blocking and all(codes.max() == apart.max() for codes, apart in zip(run.blocks, run.apart, strict=True)):
         notes.append("no part of the table is larger than a block, so blocking had no effect")
+    if plan.missing_patterns == "ignored" and all(column.observed.all() for column, _ in run.released):
+        notes.append("no quasi-identifier has missing values, so missing_patterns had no effect")
     return notes
 
 
-def _missing_notes(protected: list[ProtectedSet], k: int) -> list[str]:
-    """Say how many records stand out in their group by which of their values are missing."""
-    apart = np.zeros(len(protected[0].groups), dtype=bool)
-    for part in protected:
+def _missing_notes(run: Run) -> list[str]:
+    """Say what it cost that patterns of missing cells are not rare, or how many records stand out by theirs."""
+    k, lost = run.declared.plan.k, run.for_patterns
+    if lost:
+        by_column = ", ".join(f"{cells} of {name}" for name, cells in lost.items())
+        return [
+            f"{counted(sum(lost.values()), 'cell')} suppressed ({by_column}), so that at least {k} records share which "
+            "of their values are missing"
+        ]
+    if run.declared.plan.missing_patterns == "counted":
+        return []
+    apart = np.zeros(len(run.strata.codes), dtype=bool)
+    for part in run.protected:
         holes = [~now.observed for now in part.released if not now.observed.all()]
         if holes:
-            alike = part.groups
-            for hole in holes:  # one key a record, numbered again so that it stays small
-                alike = number_keys(2 * alike + hole)[0]
-            apart |= np.bincount(alike)[alike] < k
+            alike, _, counts = number_patterns(np.column_stack(holes), part.groups)
+            apart |= counts[alike] < k
     if not apart.any():
         return []
+    records = int(apart.sum())
+    share, their, them = ("shares", "its", "it") if records == 1 else ("share", "their", "them")
     return [
-        f"{counted(int(apart.sum()), 'record')} share with fewer than {k - 1} others of their group which values are "
-        "missing: whoever knows that could tell them apart"
+        f"{counted(records, 'record')} {share} with {fewer_others(k)} of {their} group which values are missing: whoever "
+        f"knows that could tell {them} apart"
     ]
 
 
@@ -316,10 +357,11 @@ def _search_notes(options: Mapping[str, Any], searched: Searched | None) -> list
     notes = []
     if searched.interrupted:
         steps = max(searched.steps)
-        notes.append(f"the search was interrupted after {steps} steps; the release is the best found until then")
+        told = counted(steps, "step")
+        notes.append(f"the search was interrupted after {told}; the release is the best found until then")
     wanted = options.get("gap")
     if wanted is not None and searched.gap is not None and searched.gap > wanted:
-        notes.append(f"a gap of {wanted:g} % was not reached; {searched.gap:.3g} % is proved")
+        notes.append(f"a gap of {wanted:g} % was not reached; {decimal(searched.gap)} % is proved")
     if options.get("bound") is not None and not searched.bound and searched.gap != 0.0:
         notes.append("no lower bound was proved in the time for it; give it more, or a smaller k")
     return notes

@@ -11,6 +11,7 @@ import numpy as np
 import yaml
 
 from shoal.errors import DataError, FileError, PlanError, counted, printable
+from shoal.plan.notebook import fragment, grid
 from shoal.plan.plan import Plan, Reading, as_reading
 from shoal.plan.roles import Kind, Role
 from shoal.tables.disguised import disguise, numeral
@@ -88,6 +89,17 @@ class Inspection:
             asdict(p.profile) | {"role": p.role, "reason": p.reason, "nominal": p.nominal} for p in self.proposals
         ]
         return {"records": self.records, "columns": columns, "notes": list(self.notes)}
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: the columns with their proposed roles, and no value of the table."""
+        rows = [
+            (p.profile.name, p.profile.type, f"{p.profile.missing:,}", f"{p.profile.distinct:,}", p.role, p.reason)
+            for p in self.proposals
+        ]
+        head = ("column", "type", "missing", "distinct", "proposed role", "because")
+        told = 'inspection.write("plan.yaml") writes the proposed plan, to be checked.'
+        about = {"records": f"{self.records:,}"}
+        return fragment("Inspection", about, tables=[grid(head, rows)], notes=self.notes, told=told)
 
     def _named(self) -> dict[Role, list[str]]:
         return {role: [p.profile.name for p in self.proposals if p.role is role] for role in Role}

@@ -14,6 +14,8 @@ Every group has at least k records: the start's have, and every change keeps gro
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from shoal.aggregate.numbers import AGGREGATORS
@@ -21,7 +23,7 @@ from shoal.columns.numbers import Column
 from shoal.columns.scaling import Records, Scale
 from shoal.kernels.arrays import Ints
 from shoal.kernels.representatives import MEAN
-from shoal.partition.optimal.numeric_search import NumericSearch
+from shoal.partition.optimal.numeric_search import NumericSearch, not_by_formula
 from shoal.partition.optimal.objective import released_as
 from shoal.partition.optimal.problem import Problem
 from shoal.partition.search.budget import Budget
@@ -58,9 +60,13 @@ def search_numbers(task: SearchTask) -> NumericSearch:
         assert isinstance(column, Column)
         how.append(AGGREGATORS[aggregator].searched if scale.spread > 0.0 else MEAN)
         lift.append(_lift(column, scale))
-    objective = released_as(records.observed, records.values.shape, task.weights, how, lift)
-    filled = None if records.observed is None else quasi.points().values
-    return NumericSearch(Problem(records.values, records.observed, task.blocks, objective, task.k, filled))
+    observed = records.observed
+    objective = released_as(observed, records.values.shape, task.weights, how, lift, task.alike)
+    filled = None if observed is None else quasi.points().values
+    problem = Problem(records.values, observed, task.blocks, objective, task.k, filled)
+    if objective is not None and objective.plain and not_by_formula(problem) == 0.0:
+        problem = replace(problem, objective=None)
+    return NumericSearch(problem)
 
 
 def _lift(column: Column, scale: Scale) -> float:

@@ -15,7 +15,7 @@ from shoal.partition.search.searchable import TellBound
 
 def why_no_bound(problem: Problem) -> str | None:
     """Say why no bound can be proved; None if it can."""
-    if problem.objective is not None:
+    if problem.objective is not None or problem.observed is not None:
         return "it is proved for complete columns released as means, without sampling weights"
     largest = int(np.bincount(problem.blocks).max())
     if largest > LARGEST and problem.values.shape[1] > 1:

@@ -33,6 +33,8 @@ class SearchTask:
         All options of the method.
     weights : float64 (n,) or None
         Sampling weights.
+    alike : bool
+        Whether a column is released only for groups of which all records have it.
     """
 
     quasi: QuasiIdentifiers
@@ -40,6 +42,7 @@ class SearchTask:
     k: int
     options: Mapping[str, Any]
     weights: Floats | None = None
+    alike: bool = False
 
 
 class Searchable(Protocol[S]):
