@@ -14,16 +14,18 @@ from shoal.aggregate.sets import Aggregation, aggregate_sets
 from shoal.blocking.blocks import cut_blocks
 from shoal.errors import PlanError
 from shoal.kernels.progress import show_progress
-from shoal.partition.missing_patterns import share_patterns
+from shoal.plan.dominance import Dominance
 from shoal.plan.files_read import files_read
 from shoal.plan.plan import Blocking, Plan, Reading, merge_settings
 from shoal.release.declaring import Declared, declare
+from shoal.release.grouping import form_groups
 from shoal.release.kept_columns import kept_notes
-from shoal.release.partitioning import partition_sets
+from shoal.release.own_values import own_values
 from shoal.release.promises import check_release
 from shoal.release.release import Release, check_output, check_report
+from shoal.release.run import Run
 from shoal.release.strata import strata_of_sets, stratify
-from shoal.release.summary import Run, summarise
+from shoal.release.summary import summarise
 from shoal.rules.accounting import Kept, account_for
 from shoal.rules.editing import keep, split_strata
 from shoal.rules.guard import guard_rules
@@ -42,6 +44,7 @@ def protect(
     options: Mapping[str, Any] | None = None,
     refine: bool | None = None,
     identifiers: str | Sequence[str] | None = None,
+    persons: str | Sequence[str] | None = None,
     confidential: str | Sequence[str] | None = None,
     weight: str | None = None,
     strata: str | Sequence[str] | None = None,
@@ -54,6 +57,7 @@ def protect(
     nominal: str | Sequence[str] | None = None,
     column_weights: Mapping[str, float] | None = None,
     combinations: str | None = None,
+    dominance: Dominance | Mapping[str, Any] | None = None,
     blocking: Blocking | Mapping[str, Any] | str | None = None,
     reading: Reading | Mapping[str, Any] | None = None,
     rules: str | Path | Sequence[str] | Mapping[str, str] | None = None,
@@ -88,6 +92,9 @@ def protect(
     identifiers, confidential : list of str
         Columns to remove, and columns to keep as they are. Columns without any role are kept too, unless they
         look like direct identifiers, which is an error.
+    persons : list of str
+        Identifiers whose distinct values k counts in each group, beside its records; ``[]`` for none. By default those
+        that have a value more than once and look like keys of persons, such as an id or an e-mail address.
     weight : str
         Column of sampling weights: released values are weighted.
     strata : list of str
@@ -115,6 +122,9 @@ def protect(
         How much a column counts in distances between records that mix kinds; 1 where nothing is said.
     combinations : {"any", "observed"}
         Whether released categories may be combined in any way, or only as they occur in the original.
+    dominance : dict
+        When the largest values of a group dominate its mean: ``p`` of the p % rule (10 by default), or ``n`` and
+        ``share`` of the (n, k) rule; ``action`` is ``"note"`` or ``"grow"``, which merges dominated groups with others.
     blocking : str or dict
         ``"spread-tree"``, ``"2d-tree"``, ``"univariate"`` or ``"equal-counts"``; as a dict with ``method``,
         ``size``, ``columns`` and ``repair``. Large tables are cut into blocks that are partitioned one by one;
@@ -218,13 +228,12 @@ def run(
     blocks = [cut_blocks(quasi, codes, plan.k, plan.blocking) for quasi, codes in zip(shown, apart, strict=True)]
     clock.lap("block")
     with show_progress(len(table) * len(sets), progress) as advance:
-        groups_of_sets, searched = partition_sets(replace(declared, sets=shown), apart, blocks, advance, threads)
-    if plan.missing_patterns == "counted":
-        alike = [share_patterns(*pair, plan.k) for pair in zip(shown, groups_of_sets, strict=True)]
-        shown, groups_of_sets = [quasi for quasi, _ in alike], [groups for _, groups in alike]
+        grouped = form_groups(
+            replace(declared, sets=shown), table, strata, apart=apart, blocks=blocks, report=advance, threads=threads
+        )
     clock.lap("partition")
     how = Aggregation(plan.k, declared.weights, plan.combinations == "observed")
-    protected = aggregate_sets(shown, groups_of_sets, how, threads)
+    protected = aggregate_sets(grouped.sets, grouped.groups, how, threads)
     protected = [replace(part, quasi=quasi) for part, quasi in zip(protected, sets, strict=True)]
     clock.lap("aggregate")
     kept = Kept()
@@ -232,14 +241,15 @@ def run(
         protected, accounts = keep(editing, protected, table)
         kept = Kept(split, accounts)
         clock.lap("keep rules")
-    data = check_release(plan, table, strata.codes, protected)
+    data = check_release(plan, table, strata.codes, protected, grouped.conditions)
     if guard:
         kept = replace(kept, checked=guard.check_table(data, written))
     clock.lap("check")
     rules = account_for(editing, kept, protected, how) if editing else []
+    own = own_values(declared, table, protected)
     told = kept_notes(plan, table)
     clock.lap("look at kept columns")
-    done = Run(declared, strata, shown, apart, blocks, protected, searched, rules, source, told)
+    done = Run(declared, strata, grouped, protected, rules, source, own, told)
     summary = summarise(done, seconds=clock.seconds())
     return Release(
         data=data,
@@ -250,7 +260,7 @@ def run(
         source=source,
         original=table.native,
         guard=guard,
-        steps_again=searched.again if searched else None,
+        steps_again=grouped.searched.again if grouped.searched else None,
     )
 
 
