@@ -234,7 +234,9 @@ def run(
     if guard:
         kept = replace(kept, checked=guard.check_table(data, written))
     clock.lap("check")
-    rules = account_for(editing, kept, protected) if editing else []
+    # what is suppressed for patterns of missing cells is no cost of a rule
+    ruled = [replace(part, quasi=quasi) for part, quasi in zip(protected, shown, strict=True)]
+    rules = account_for(editing, kept, ruled) if editing else []
     done = Run(declared, strata, shown, apart, blocks, protected, searched, rules, source)
     summary = summarise(done, seconds=clock.seconds())
     return Release(

@@ -20,6 +20,7 @@ def release_fragment(summary: Summary) -> str:
         "information loss": f"{summary.information_loss:.2f} %",
         **({} if summary.record_loss is None else {"record loss": f"{summary.record_loss:.2f} %"}),
         "suppressed cells": f"{summary.suppressed_cells:,}",
+        **({"missing patterns": "ignored"} if summary.missing_patterns == "ignored" else {}),
         "quasi-identifiers": "; ".join(", ".join(map(printable, part.columns)) for part in summary.sets),
     }
     lines = "".join(_row(name, value) for name, value in rows.items())
