@@ -188,12 +188,15 @@ def interval_disclosure(x, y):
     n, deviation = len(x), np.std(x)
     by_rank = by_deviation = 0
     for a, b in zip(x, y, strict=True):
-        between = sum(1 for v in x if min(a, b) < v < max(a, b))
-        rank = 0 if a == b else between + 1
+        rank = rank_distance(x, a, b)
         for p in range(1, 11):
             by_rank += 100 * rank <= p * n
             by_deviation += abs(a - b) <= p / 100 * deviation * (1 + 1e-9)
     return 100 * by_rank / (10 * n), 100 * by_deviation / (10 * n)
+
+
+def rank_distance(values, a, b):
+    return 0 if a == b else 1 + sum(1 for v in values if min(a, b) < v < max(a, b))
 
 
 def minimal_uniques(rows, largest):

@@ -141,3 +141,35 @@ def test_changes_are_counted():
     assert (found["b"].changed, found["b"].suppressed) == (1, 1)
     assert not found["gone"].released
     assert found["c"].changed == 1
+
+
+def test_many_zeros_are_told_by_themselves_and_bins_hold_the_rest():
+    rng = np.random.default_rng(0)
+    money = np.where(rng.random(400) < 0.6, 0.0, rng.lognormal(8, 1, 400))
+    before, after = (open_table(pl.DataFrame({"x": x})) for x in (money, np.where(money > 0, money + 1, money)))
+    shape = number_shape(before, after, "x")
+    zeros = int((money == 0).sum())
+    assert shape.zeros == (zeros, zeros)
+    assert sum(shape.before.counts) == sum(shape.after.counts) == 400 - zeros
+    assert shape.totals == (400, 400)
+    assert shape.before.mean == pytest.approx(money.mean())  # of all values
+    few = np.where(rng.random(400) < 0.02, 0.0, rng.lognormal(8, 1, 400))
+    assert number_shape(*(open_table(pl.DataFrame({"x": few})) for _ in range(2)), "x").zeros is None
+    ones = open_table(pl.DataFrame({"x": rng.integers(0, 3, 400)}))
+    assert number_shape(ones, ones, "x").zeros is None  # 0 has a bin of its own
+
+
+def test_zeros_of_few_originals_are_not_told():
+    values = np.array([0.0] * 8 + [10.0 * i for i in range(1, 41)])
+    table = open_table(pl.DataFrame({"x": values}))
+    assert number_shape(table, table, "x").zeros == (8, 8)
+    assert number_shape(table, table, "x", least=10).zeros is None
+
+
+def test_names_that_only_the_release_has_are_shown_and_not_put_under_others():
+    before = open_table(pl.DataFrame({"job": [f"job {i % 40}" for i in range(400)]}))
+    after = open_table(pl.DataFrame({"job": ["health"] * 300 + ["office"] * 100}))
+    shape = category_shape(before, after, "job")
+    assert {"health", "office"} <= set(shape.labels)
+    assert shape.others_after == 0
+    assert len(shape.labels) == 20

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 
+import shoal
 import slow_mixed
-from all_partitions import same_groups
+from all_partitions import partitions, same_groups
 from shoal.columns.categories import Factor, nominal, ordinal, semantic
 from shoal.columns.hierarchy import grow
 from shoal.columns.mixed import mix
@@ -133,7 +135,7 @@ def test_mondrian_that_gives_up(name, where):
 
 def test_the_control_has_categories_in_the_order_that_the_seed_draws():
     slow, records = draw("one hierarchy", 60, 0)
-    places = np.random.default_rng(5).permutation(records.width[0])
+    places = np.random.default_rng(5).permutation(records.metric.width[0])
     names = slow.candidates(0)
     expected = slow_mixed.mondrian(slow, 3, "centroid", place=lambda j, v: places[names.index(v)])
     assert same_groups(run("mondrian-strict", records, 3, seed=5), expected)
@@ -201,3 +203,51 @@ def test_millions_of_equal_records_cost_no_more_than_few():
     for name in SLOW:
         groups = run(name, records, 5)
         assert np.bincount(groups).min() >= 5
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_with_sampling_weights_the_search_lowers_the_loss_of_what_is_released(seed):
+    rng = np.random.default_rng(seed)
+    ages, towns = rng.permutation(90)[:9].astype(float), rng.choice(["a", "b", "c"], 9)
+    weights = rng.lognormal(0.0, 1.5, 9)
+    span = ages.max() - ages.min()
+
+    def cost(rows):
+        mean = np.average(ages[rows], weights=weights[rows])
+        mode = max(set(towns[rows]), key=lambda town: weights[rows][towns[rows] == town].sum())
+        return sum((0.5 * abs(ages[i] - mean) / span + 0.5 * (towns[i] != mode)) ** 2 for i in rows)
+
+    least = min(sum(cost(np.array(rows)) for rows in groups) for groups in partitions(list(range(9)), 3))
+    table = pl.DataFrame({"age": ages, "town": towns, "w": weights})
+    release = shoal.protect(
+        table, k=3, quasi_identifiers=["age", "town"], weight="w", method="semantic-optimal", scaling="range"
+    )
+    off = 0.5 * np.abs(ages - release.data["age"].to_numpy()) / span + 0.5 * (towns != release.data["town"].to_numpy())
+    assert (off**2).sum() == pytest.approx(least)
+
+
+def test_a_search_that_knows_the_weights_loses_less_than_one_that_does_not():
+    rng = np.random.default_rng(3)
+    n = 200
+    table = pl.DataFrame(
+        {
+            "age": rng.integers(18, 90, n),
+            "job": rng.choice(list("abcdefghijklmnopqrstuvwxyz"), n),
+            "w": rng.lognormal(0.0, 1.5, n),
+        }
+    )
+    settings = {"k": 4, "quasi_identifiers": ["age", "job"], "method": "semantic-optimal", "options": {"steps": 60_000}}
+    weighted = shoal.protect(table, **settings, weight="w")
+    blind = shoal.protect(table.drop("w"), **settings)
+    age, job = table["age"].to_numpy().astype(float), table["job"].to_numpy()
+    lost = []
+    for groups in (weighted.groups, blind.groups):
+        off = np.zeros(n)
+        for g in np.unique(groups):
+            rows = groups == g
+            w = table["w"].to_numpy()[rows]
+            mode = max(set(job[rows]), key=lambda name, rows=rows, w=w: w[job[rows] == name].sum())
+            off[rows] = np.abs(age[rows] - np.average(age[rows], weights=w)) / (age.max() - age.min())
+            off[rows] += job[rows] != mode
+        lost.append((off**2).sum())
+    assert lost[0] < 0.99 * lost[1]

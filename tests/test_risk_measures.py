@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 
@@ -325,22 +326,68 @@ def test_weights_are_used_for_the_global_risk():
     assert shoal.measure(table, table, "a").global_risk == 75.0
 
 
-@pytest.mark.parametrize("largest", [1, 2, 3])
-def test_special_uniques_are_all_minimal_uniques(largest):
-    rng = np.random.default_rng(12)
-    rows = np.minimum(rng.geometric(0.3, size=(60, 4)), 9)
-    expected = slow.minimal_uniques(rows.tolist(), largest)
-    found = special_uniques([rows[:, j] for j in range(4)], largest)
-    scores, shares = np.zeros(60), np.zeros(4)
+@given(
+    st.integers(1, 6).flatmap(
+        lambda d: st.lists(st.tuples(*[st.integers(0, 4)] * d), min_size=2, max_size=40).map(lambda rows: (d, rows))
+    ),
+    st.integers(1, 6),
+)
+def test_minimal_uniques_of_any_size_are_those_of_looking_at_every_set(table, largest):
+    d, rows = table
+    largest = min(largest, d)
+    expected = slow.minimal_uniques(rows, largest)
+    found = special_uniques([np.array([row[j] for row in rows]) for j in range(d)], largest)
+    scores, shares = np.zeros(len(rows)), np.zeros(d)
     for record, columns in expected:
-        score = math.factorial(4 - len(columns)) / math.factorial(4 - largest)
+        score = math.factorial(d - len(columns)) / math.factorial(d - largest)
         scores[record] += score
         shares[list(columns)] += score
     assert found.scores == pytest.approx(scores)
     assert found.by_column == pytest.approx(shares)
     sizes = Counter(len(columns) for _, columns in expected)
     assert found.by_size.tolist() == [sizes[s] for s in range(1, largest + 1)]
-    assert scores.any()
+
+
+def test_uniques_of_more_than_three_columns_are_found_where_they_are_asked_for():
+    parity = list(itertools.product((0, 1), repeat=4))  # any three columns leave two records alike
+    table = pl.DataFrame([tuple(f"v{v}" for v in row) for row in parity], schema=list("abcd"), orient="row")
+    assert shoal.measure(table, table).special_uniques == 0
+    found = shoal.measure(table, table, unique_columns=4)
+    assert (found.special_uniques, found.unique_columns, found.highest_special) == (16, 4, 1.0)
+    assert found.minimal_uniques == {"1": 0, "2": 0, "3": 0, "4": 16}
+    with pytest.raises(shoal.PlanError, match="unique_columns"):
+        shoal.measure(table, table, unique_columns=0)
+
+
+def test_a_size_of_uniques_that_would_cost_too_much_is_left_out_whole():
+    rng = np.random.default_rng(12)
+    codes = [np.minimum(rng.geometric(0.3, size=60), 9) for _ in range(5)]
+    every = special_uniques(codes, 5)
+    cheap = special_uniques(codes, 5, work=10_000)
+    assert 1 <= cheap.size < 5
+    assert cheap.by_size.tolist() == every.by_size[: cheap.size].tolist()
+    assert cheap.scores == pytest.approx(special_uniques(codes, cheap.size).scores)
+    assert special_uniques(codes, 5, work=1).size == 1
+
+
+def test_intervals_of_a_single_width_are_the_shares_inside_and_average_to_the_figure():
+    rng = np.random.default_rng(4)
+    table = pl.DataFrame({"a": rng.normal(size=200), "b": rng.lognormal(size=200)})
+    released = shoal.protect(table, 4, ["a", "b"], method="mdav").data
+    found = shoal.measure(table, released)
+    for p in range(1, 11):
+        x, y = table.to_numpy(), released.to_numpy()
+        inside = np.abs(x - y) <= p / 100 * x.std(axis=0)
+        assert found.interval_by_width["interval_disclosure_sd"][str(p)] == pytest.approx(100 * inside.mean())
+        assert found.interval_by_width["interval_records_sd"][str(p)] == pytest.approx(100 * inside.all(axis=1).mean())
+        cells = [(v, a, b) for v, u in zip(x.T, y.T, strict=True) for a, b in zip(v, u, strict=True)]
+        ranks = np.array([slow.rank_distance(*cell) for cell in cells])
+        assert found.interval_by_width["interval_disclosure"][str(p)] == pytest.approx(
+            100 * (100 * ranks <= p * 200).mean()
+        )
+    for name, by_width in found.interval_by_width.items():
+        assert list(by_width) == [str(p) for p in range(1, 11)]
+        assert np.mean(list(by_width.values())) == pytest.approx(found[name])
 
 
 # models of anonymity

@@ -402,3 +402,25 @@ def test_rules_over_categories_are_kept_by_a_value_or_a_record_of_the_group():
         assert not data.filter((pl.col("work") == "none") & (pl.col("wage") != 0)).height
         assert all(rule.guaranteed for rule in release.summary.rules)
         assert data.group_by(data.columns).len()["len"].min() >= 7
+
+
+def test_a_rule_that_changes_nothing_costs_nothing_whatever_the_weights_and_the_rounding():
+    draw = np.random.default_rng(5)
+    a = draw.integers(0, 1000, 90)
+    table = pl.DataFrame({"a": a, "b": a + draw.integers(0, 400, 90), "w": draw.lognormal(0, 1.5, 90)})
+    columns = ["a", "b"]
+    plain = protect(table, None, quasi_identifiers=columns, weight="w").data
+    kept = protect(table, ["a <= b"], quasi_identifiers=columns, weight="w")
+    assert kept.data.equals(plain)
+    assert kept.summary.rules[0].cost == 0.0
+    halves = table.with_columns(pl.col("a") / 7, pl.col("b") / 7)
+    assert protect(halves, ["a <= b"], quasi_identifiers=columns, weight="w").summary.rules[0].cost == 0.0
+
+
+def test_a_rule_that_moves_values_costs_their_squares_beside_the_weighted_means():
+    table = pl.DataFrame({"a": [0.0, 2.0, 10.0, 12.0], "w": [3.0, 1.0, 1.0, 1.0]})
+    kept = protect(table, ["a from original"], k=2, quasi_identifiers=["a"], weight="w")
+    x, released = table["a"].to_numpy(), kept.data["a"].to_numpy()
+    means = np.array([0.5, 0.5, 11.0, 11.0])
+    expected = ((x - released) ** 2).sum() - ((x - means) ** 2).sum()
+    assert kept.summary.rules[0].cost == pytest.approx(max(100 * expected / ((x - x.mean()) ** 2).sum(), 0.0))

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import PolynomialFeatures
 
@@ -146,6 +146,57 @@ def test_pmse_is_that_of_a_logistic_regression_by_scikit_learn(tables):
     assert found.ratio == pytest.approx(found.pmse / (14 / (8 * 2 * len(x))), rel=1e-9)
 
 
+def pmse_by_its_definition(columns, tolerance=1e-6):
+    """Return pMSE of complete numbers (n, d) before and after as docs/measures.md defines it, and the parameters.
+
+    Least squares say which terms are left out, and scipy finds the maximum of the likelihood.
+    """
+    x, y = columns
+    terms = np.vstack((x, y))
+    d = x.shape[1]
+    terms = np.column_stack([terms, *(terms[:, i] * terms[:, j] for i in range(d) for j in range(i, d))])
+    terms = terms[:, terms.std(axis=0) > 0.0]
+    terms = (terms - terms.mean(axis=0)) / terms.std(axis=0)
+    kept = np.ones((len(terms), 1))
+    for term in terms.T:
+        left = term - kept @ np.linalg.lstsq(kept, term)[0]
+        if left.var() >= tolerance:
+            kept = np.column_stack([kept, left / left.std()])  # what is fitted is the same with the rest of a term
+    labels = np.repeat([0.0, 1.0], len(x))
+
+    def loss(beta):
+        linear = kept @ beta
+        chance = 1.0 / (1.0 + np.exp(-linear))
+        return np.logaddexp(0.0, linear).sum() - labels @ linear, kept.T @ (chance - labels)
+
+    fitted = optimize.minimize(loss, np.zeros(kept.shape[1]), jac=True, method="BFGS", options={"gtol": 1e-7}).x
+    return ((1.0 / (1.0 + np.exp(-kept @ fitted)) - 0.5) ** 2).mean(), kept.shape[1]
+
+
+def test_pmse_is_what_its_definition_gives_with_terms_that_depend_on_each_other():
+    rng = np.random.default_rng(7)
+    x = rng.lognormal(size=(400, 3))
+    x = np.column_stack([x, x[:, 0] + x[:, 1], x[:, 2] + 1e-5 * rng.normal(size=400), np.ones(400)])
+    table = pl.DataFrame(dict(zip("abcdef", x.T, strict=True)))
+    release = shoal.protect(table, 5, list("abcde"), method="mdav")
+    found = shoal.measure(table, release.data, list("abcdef"))
+    before, after = slow.z_scores(x[:, :5], release.data.select("a", "b", "c", "d", "e").to_numpy())
+    expected, parameters = pmse_by_its_definition((before, after))
+    assert parameters == 1 + 3 + 6  # of a, b and c with their squares and products
+    assert found.pmse == pytest.approx(expected, rel=1e-6)
+    assert found.pmse_ratio == pytest.approx(expected / ((parameters - 1) / (8 * 800)), rel=1e-6)
+
+
+def test_pmse_of_tables_that_can_be_separated_is_its_limit():
+    x = np.linspace(0.0, 1.0, 60)
+    apart = shoal.measure(pl.DataFrame({"x": x}), pl.DataFrame({"x": x + 2.0}))
+    assert apart.pmse == pytest.approx(0.25, abs=1e-8)
+    half = np.where(x > 0.5, x + 2.0, x)  # what was moved can be told apart, the rest cannot
+    before, after = pl.DataFrame({"c": ["a"] * 60}), pl.DataFrame({"c": np.where(half > 1.0, "b", "a")})
+    chance = 30 / 90  # of being released, of an "a"
+    assert shoal.measure(before, after).pmse == pytest.approx((90 * (chance - 0.5) ** 2 + 30 * 0.25) / 120, abs=1e-8)
+
+
 def test_pmse_of_records_drawn_at_random_is_what_it_is_expected_to_be():
     rng = np.random.default_rng(5)
     there = np.ones(2000, dtype=bool)
@@ -240,3 +291,50 @@ def test_moments_of_records_with_holes_are_those_of_the_pairs_that_have_both(wit
         assert found.counts[i, j] == len(x)
         for name, a, b in [("m11", 1, 1), ("m20", 2, 0), ("m22", 2, 2), ("m31", 3, 1), ("m40", 4, 0)]:
             assert getattr(found, name)[i, j] == pytest.approx((u**a * v**b).mean(), rel=1e-8, abs=1e-8)
+
+
+def test_weighted_means_totals_and_shares_are_those_of_the_two_tables():
+    rng = np.random.default_rng(8)
+    n = 150
+    table = pl.DataFrame(
+        {
+            "x": rng.normal(50.0, 9.0, n),
+            "y": rng.integers(0, 10**6, n),
+            "day": pl.Series(np.datetime64("2020-01-01") + rng.integers(0, 900, n)),
+            "c": rng.choice(["a", "b", "c"], n),
+            "w": rng.lognormal(0.0, 1.0, n),
+        }
+    )
+    released = table.with_columns(
+        x=pl.when(pl.col("x") > 60).then(None).otherwise(pl.col("x") + 1.0), y=pl.col("y") // 10, c=pl.lit("a")
+    )
+    found = shoal.measure(table, released, ["x", "y", "day", "c"], weight="w")
+    w = table["w"].to_numpy()
+    mean_changes, total_changes = [], []
+    for name in ("x", "y"):
+        own = found.by_column[name]
+        x, z = table[name].to_numpy().astype(float), released[name].cast(pl.Float64).to_numpy()
+        there = ~np.isnan(z)
+        mean, mean_now = np.average(x, weights=w), np.average(z[there], weights=w[there])
+        assert (own["weighted_mean_original"], own["weighted_mean"]) == pytest.approx((mean, mean_now))
+        assert own["weighted_total_original"] == pytest.approx((w * x).sum())
+        assert own["weighted_total"] == pytest.approx((w * z)[there].sum())
+        deviation = np.sqrt(np.average((x - mean) ** 2, weights=w))
+        mean_changes.append(100 * (mean_now - mean) / deviation)
+        total_changes.append(100 * ((w * z)[there].sum() / (w * x).sum() - 1))
+        assert own["weighted_mean_change"] == pytest.approx(mean_changes[-1])
+        assert own["weighted_total_change"] == pytest.approx(total_changes[-1])
+    assert found.weighted_mean_change == pytest.approx(np.abs(mean_changes).mean())
+    assert found.weighted_total_change == pytest.approx(np.abs(total_changes).mean())
+    assert found.weighted_share_change == pytest.approx(100 * w[(table["c"] != "a").to_numpy()].sum() / w.sum())
+    assert "weighted_mean" not in found.by_column["day"]
+    assert shoal.measure(table, released, ["x", "y"]).weighted_mean_change is None
+
+
+def test_a_weighted_release_keeps_weighted_means_and_totals():
+    survey = shoal.example(200).drop_nulls().with_columns(w=pl.int_range(1, pl.len() + 1, eager=False) % 7 + 1.0)
+    release = shoal.protect(survey, 5, ["height", "income"], identifiers="name", weight="w", method="mdav")
+    found = release.measure()
+    assert found.weight == "w"
+    assert found.weighted_mean_change < 0.1  # rounding of whole numbers
+    assert found.weighted_total_change < 0.1

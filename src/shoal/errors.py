@@ -21,6 +21,7 @@ from collections.abc import Iterable, Sequence
 
 _LISTED = 50  # mistakes that one message shows
 _NAMED = 20  # values that one message names
+_ROUNDING = 1e-12  # a percentage below it is none
 _CLOSE = 10_000  # names among which the nearest is looked for: it takes a while
 
 
@@ -78,13 +79,52 @@ def printable(text: str) -> str:
     return text if text.isprintable() else ascii(text)[1:-1]
 
 
-def counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str, plural: str | None = None) -> str:
     """Return a count with its noun.
 
-    >>> counted(1, "record"), counted(2, "record")
-    ('1 record', '2 records')
+    >>> counted(1, "record"), counted(2, "record"), counted(0, "stratum", "strata")
+    ('1 record', '2 records', '0 strata')
     """
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    return f"{count} {one_or_many(count, noun, plural or f'{noun}s')}"
+
+
+def one_or_many(count: int, one: str, many: str) -> str:
+    """Return the word that fits a count.
+
+    >>> one_or_many(1, "is", "are"), one_or_many(0, "is", "are")
+    ('is', 'are')
+    """
+    return one if count == 1 else many
+
+
+def ranged(low: int, high: int, noun: str) -> str:
+    """Return the smallest and the largest of some counts with their noun, or one where they are the same.
+
+    >>> ranged(3, 5, "record"), ranged(3, 3, "record")
+    ('3 to 5 records', '3 records')
+    """
+    return counted(low, noun) if low == high else f"{low} to {counted(high, noun)}"
+
+
+def fewer_others(k: int) -> str:
+    """Say with how many others a record is that is one of fewer than k.
+
+    >>> fewer_others(2), fewer_others(3)
+    ('no other', 'fewer than 2 others')
+    """
+    return "no other" if k <= 2 else f"fewer than {k - 1} others"
+
+
+def decimal(value: float, places: int = 2) -> str:
+    """Return a number with so many decimals, or with its first digit where these would all be 0: never 0 for a little.
+
+    What is below a part in 10^12 is rounding, and is 0.
+
+    >>> decimal(12.346), decimal(0.0004), decimal(0.0)
+    ('12.35', '0.0004', '0.00')
+    """
+    text = f"{value:.{places}f}"
+    return f"{value:.1g}" if abs(value) > _ROUNDING and not float(text) else text
 
 
 def listed(names: Iterable[str], most: int | None = None, between: str = " and ") -> str:

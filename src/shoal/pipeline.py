@@ -20,13 +20,14 @@ from shoal.plan.plan import Blocking, Plan, Reading, merge_settings
 from shoal.release.declaring import Declared, declare
 from shoal.release.partitioning import partition_sets
 from shoal.release.promises import check_release
-from shoal.release.release import Release, check_output, check_report, manifest_path
+from shoal.release.release import Release, check_output, check_report
 from shoal.release.strata import strata_of_sets, stratify
 from shoal.release.summary import Run, summarise
 from shoal.rules.accounting import Kept, account_for
 from shoal.rules.editing import keep, split_strata
 from shoal.rules.guard import guard_rules
 from shoal.tables.files import Source
+from shoal.tables.manifest import manifest_path
 from shoal.tables.reading import read
 from shoal.tables.table import Table
 
@@ -236,7 +237,7 @@ def run(
     clock.lap("check")
     # what is suppressed for patterns of missing cells is no cost of a rule
     ruled = [replace(part, quasi=quasi) for part, quasi in zip(protected, shown, strict=True)]
-    rules = account_for(editing, kept, ruled) if editing else []
+    rules = account_for(editing, kept, ruled, how) if editing else []
     done = Run(declared, strata, shown, apart, blocks, protected, searched, rules, source)
     summary = summarise(done, seconds=clock.seconds())
     return Release(

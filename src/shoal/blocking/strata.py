@@ -12,7 +12,7 @@ from shoal.errors import DataError, counted
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.group_sums import group_sums
-from shoal.kernels.mixed import add_sums, centre_of, distance, sums_start
+from shoal.kernels.mixed import Metric, add_sums, centre_of, distance
 
 _NAMED = 5  # small strata that an error names: enough to find them, not a list of the column
 
@@ -26,7 +26,7 @@ def check_strata(codes: Ints, labels: Sequence[str], k: int) -> None:
     named = [f"'{labels[code]}' ({counted(int(sizes[code]), 'record')})" for code in small[:_NAMED].tolist()]
     more = f" and {len(small) - _NAMED} more" if len(small) > _NAMED else ""
     raise DataError(
-        f"{'1 stratum' if len(small) == 1 else f'{len(small)} strata'} of {len(labels)} with fewer "
+        f"{counted(len(small), 'stratum', 'strata')} of {len(labels)} with fewer "
         f"than k = {k} records: {', '.join(named)}{more}; drop or recode them, or ask for small strata to be merged "
         "with their nearest (small_strata: merge, or --small-strata merge)"
     )
@@ -77,7 +77,7 @@ def merge_small_mixed_strata(codes: Ints, records: Mixed, k: int) -> Ints:
         places = np.full(count, -1)
         places[others] = np.arange(len(others))
         centres = centres_of(records, record, places[stratum], amount, len(others))
-        off = _mean_distances(records.cells, *records.columns, record[own], amount[own], centres)
+        off = _mean_distances(records.values, records.by_distance, record[own], amount[own], centres)
         home = others[np.argmin(off)]
         stratum[own] = home
         home_of[home_of == code] = home
@@ -87,41 +87,33 @@ def merge_small_mixed_strata(codes: Ints, records: Mixed, k: int) -> Ints:
 
 def centres_of(records: Mixed, record: Ints, group: Ints, amount: Floats, groups: int) -> Floats:
     """Return the centres (groups, d) of so many (p,) of distinct records (p,) in groups (p,); -1 is none."""
-    return _centres(records.cells, *records.columns[:-1], record, group, amount, groups)
+    return _centres(records.values, records.by_distance, record, group, amount, groups)
 
 
 @kernel
 def _centres(
-    cells: Floats,
-    kinds: Ints,
-    tables: Floats,
-    offset: Ints,
-    width: Ints,
+    values: Floats,
+    metric: Metric,
     record: Ints,
     group: Ints,
     amount: Floats,
     groups: int,
 ) -> Floats:
     """Centres (groups, d) of so many (p,) of distinct records (p,) in groups (p,); -1 is none."""
-    d = cells.shape[1]
-    start = sums_start(width)
-    sums, seen, centres = np.zeros((groups, start[d])), np.zeros((groups, d)), np.empty((groups, d))
+    d = values.shape[1]
+    sums, seen, centres = np.zeros((groups, metric.start[d])), np.zeros((groups, d)), np.empty((groups, d))
     for p in range(len(record)):
         if group[p] >= 0:
-            add_sums(cells[record[p]], amount[p], kinds, tables, offset, width, start, sums[group[p]], seen[group[p]])
+            add_sums(values[record[p]], amount[p], metric, sums[group[p]], seen[group[p]])
     for g in range(groups):
-        centre_of(kinds, width, start, sums[g], seen[g], centres[g])
+        centre_of(metric, sums[g], seen[g], centres[g])
     return centres
 
 
 @kernel
 def _mean_distances(
-    cells: Floats,
-    kinds: Ints,
-    tables: Floats,
-    offset: Ints,
-    width: Ints,
-    weights: Floats,
+    values: Floats,
+    metric: Metric,
     record: Ints,
     amount: Floats,
     centres: Floats,
@@ -130,6 +122,6 @@ def _mean_distances(
     off, total = np.zeros(len(centres)), amount.sum()
     for g in range(len(centres)):
         for p in range(len(record)):
-            off[g] += amount[p] * distance(cells[record[p]], centres[g], kinds, tables, offset, width, weights)
+            off[g] += amount[p] * distance(values[record[p]], centres[g], metric)
         off[g] /= total
     return off

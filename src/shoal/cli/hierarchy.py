@@ -46,13 +46,15 @@ def check(
             return
         figures = found.to_dict()
         out().print(
-            f"{file.name}: {figures['nodes']} names, {figures['leaves']} of them leaves, {figures['height']} levels",
+            f"{file.name}: {shoal.counted(figures['nodes'], 'name')}, {figures['leaves']} of them "
+            f"{shoal.one_or_many(figures['leaves'], 'a leaf', 'leaves')}, {shoal.counted(figures['height'], 'level')}",
             markup=False,
             highlight=False,
         )
         if column is not None:
+            all_of_them = shoal.one_or_many(found.distinct, "its 1 value is", f"all of its {found.distinct} values are")
             inner = f", {found.inner} of them above others" if found.inner else ""
-            out().print(f"column {column}: all {found.distinct} values are in it{inner}", markup=False, highlight=False)
+            out().print(f"column {column}: {all_of_them} in it{inner}", markup=False, highlight=False)
 
 
 @hierarchy.command()

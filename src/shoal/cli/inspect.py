@@ -59,5 +59,5 @@ def _inspection_table(found: shoal.Inspection) -> Table:
             Text(p.role, style=style, no_wrap=True),
             p.reason,
         )
-    table.caption = f"{found.records} records"
+    table.caption = shoal.counted(found.records, "record")
     return table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,10 +16,13 @@ from shoal.cli.options import (
     Force,
     Hierarchy,
     Json,
+    MadeWith,
     Missing,
     NoHeader,
     Nominal,
     Order,
+    RecordScaling,
+    UniqueColumns,
     categories,
     names,
     reading_of,
@@ -48,12 +51,14 @@ def measure(
     released: Annotated[Path, typer.Argument(metavar="RELEASED", help="The table after, with the same rows.")],
     quasi: Annotated[
         list[str] | None,
-        typer.Option("-q", "--quasi-identifiers", help="Columns to measure: a,b; all that both have by default."),
+        typer.Option("-q", "--quasi-identifiers", help="Columns: a,b; those of the manifest, or all, by default."),
     ] = None,
     confidential: Annotated[
         list[str] | None, typer.Option(help="Columns for l-diversity, alpha and t-closeness: a,b.")
     ] = None,
-    weight: Annotated[str | None, typer.Option(help="Column of sampling weights, for the global risk.")] = None,
+    weight: Annotated[
+        str | None, typer.Option(help="Column of sampling weights: risk, and weighted means and totals.")
+    ] = None,
     known: Annotated[
         list[str] | None, typer.Option(help="Columns that an intruder knows: a,b; the quasi-identifiers by default.")
     ] = None,
@@ -67,9 +72,12 @@ def measure(
     order: Order = None,
     nominal: Nominal = None,
     column_weight: ColumnWeight = None,
-    scaling: Annotated[
-        str | None, typer.Option(help="What numbers are divided by in the record loss: range, z-score, robust or none.")
+    scaling: RecordScaling = None,
+    unique_columns: UniqueColumns = None,
+    interval: Annotated[
+        int | None, typer.Option(min=1, max=10, help="Show interval disclosure at this single width, in percent, too.")
     ] = None,
+    plan: MadeWith = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the figures to a JSON file.")
     ] = None,
@@ -94,6 +102,8 @@ def measure(
             population=population,
             **categories(hierarchy, order, nominal, column_weight),
             scaling=scaling,
+            unique_columns=unique_columns,
+            plan=plan,
             reading=reading_of(delimiter, encoding, missing, no_header),
             output=output,
             overwrite=force,
@@ -105,6 +115,8 @@ def measure(
             typer.echo(json.dumps(found.to_dict()))
         else:
             out().print(_figures_table(found), _columns_table(found))
+            if interval is not None and found.interval_by_width:
+                out().print(_intervals_table(found, interval))
 
 
 def _figures_table(found: shoal.Measures) -> Table:
@@ -119,7 +131,7 @@ def _figures_table(found: shoal.Measures) -> Table:
         if measure.about != about:
             about = measure.about
             table.add_row(Text(_HEADINGS[about], style="bold"), "", "")
-        figure = Text(_figure(found[measure.name], measure.unit), no_wrap=True)
+        figure = Text(shoal.written(found[measure.name], measure.unit), no_wrap=True)
         table.add_row(Text(measure.label), figure, Text(measure.sentence, style="dim"))
     return table
 
@@ -137,14 +149,16 @@ def _columns_table(found: shoal.Measures) -> Table:
     return table
 
 
+def _intervals_table(found: shoal.Measures, width: int) -> Table:
+    table = plain_table(f"inside an interval of {width} %", "figure")
+    table.columns[1].justify = "right"
+    labels = {"interval_disclosure": "numbers, by rank", "interval_disclosure_sd": "numbers, by deviation"}
+    labels |= {"interval_records": "records, by rank", "interval_records_sd": "records, by deviation"}
+    for name, label in labels.items():
+        share = found.interval_by_width[name][str(width)]
+        table.add_row(label, "" if share is None else shoal.written(share, "%"))
+    return table
+
+
 def _short(value: float | int | None) -> str:
-    return "" if value is None else str(value) if isinstance(value, int) else f"{value:.3f}"
-
-
-def _figure(value: Any, unit: str) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, list):
-        return " to ".join(_figure(part, unit) for part in value)
-    text = str(value) if isinstance(value, int) else f"{value:.2f}" if unit else f"{value:.4g}"
-    return f"{text} {unit}".strip()
+    return "" if value is None else str(value) if isinstance(value, int) else shoal.decimal(value, 3)

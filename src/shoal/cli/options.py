@@ -61,6 +61,15 @@ Rules = Annotated[
 BrokenRules = Annotated[
     str | None, typer.Option(help="Where IN breaks a rule already: refuse (the default) or keep-where-held.")
 ]
+RecordScaling = Annotated[
+    str | None, typer.Option(help="What numbers are divided by in the record loss: range, z-score, robust or none.")
+]
+UniqueColumns = Annotated[
+    int | None, typer.Option(min=1, help="Columns of the largest minimal sample uniques (SUDA) to look for; 3.")
+]
+MadeWith = Annotated[
+    Path | None, typer.Option("--plan", help="Plan that the release was made with, in place of its manifest.")
+]
 PlanFile = Annotated[Path | None, typer.Option(help="Settings in YAML; options given here take precedence.")]
 Seed = Annotated[int | None, typer.Option(help="For methods that draw random numbers.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that are there already.")]

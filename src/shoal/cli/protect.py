@@ -51,7 +51,7 @@ from shoal.cli.options import (
     sets,
 )
 from shoal.cli.shell import out, printed_or_told, tell, told_errors
-from shoal.cli.tables import rules_table, summary_table
+from shoal.cli.tables import loss_advice, rules_table, summary_table
 
 
 def protect(
@@ -137,7 +137,7 @@ def protect(
             overwrite=force,
             threads=threads,
         )
-        for note in release.summary.notes:
+        for note in [*release.summary.notes, *loss_advice(release.summary)]:
             tell(f"note: {note}")
         with printed_or_told(output):
             if as_json:

@@ -8,7 +8,23 @@ from typing import Annotated
 import typer
 
 import shoal
-from shoal.cli.options import Delimiter, Encoding, Force, Missing, NoHeader, names, reading_of
+from shoal.cli.options import (
+    ColumnWeight,
+    Delimiter,
+    Encoding,
+    Force,
+    Hierarchy,
+    MadeWith,
+    Missing,
+    NoHeader,
+    Nominal,
+    Order,
+    RecordScaling,
+    UniqueColumns,
+    categories,
+    names,
+    reading_of,
+)
 from shoal.cli.shell import tell, told_errors
 
 
@@ -26,10 +42,19 @@ def report(
     confidential: Annotated[
         list[str] | None, typer.Option(help="Columns for l-diversity, alpha and t-closeness: a,b.")
     ] = None,
-    weight: Annotated[str | None, typer.Option(help="Column of sampling weights, for the global risk.")] = None,
+    weight: Annotated[
+        str | None, typer.Option(help="Column of sampling weights: risk, and weighted means and totals.")
+    ] = None,
     known: Annotated[
         list[str] | None, typer.Option(help="Columns that an intruder knows: a,b; the quasi-identifiers by default.")
     ] = None,
+    hierarchy: Hierarchy = None,
+    order: Order = None,
+    nominal: Nominal = None,
+    column_weight: ColumnWeight = None,
+    scaling: RecordScaling = None,
+    unique_columns: UniqueColumns = None,
+    plan: MadeWith = None,
     threads: Annotated[int | None, typer.Option(help="Measures that run at a time; the result is the same.")] = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -48,6 +73,10 @@ def report(
             confidential=names(confidential),
             weight=weight,
             known=names(known),
+            **categories(hierarchy, order, nominal, column_weight),
+            scaling=scaling,
+            unique_columns=unique_columns,
+            plan=plan,
             reading=reading_of(delimiter, encoding, missing, no_header),
             threads=threads,
             overwrite=force,

@@ -48,7 +48,8 @@ def check(
         for finding in found:
             if finding.up_to_rounding:
                 tell(
-                    f"note: rule '{shoal.printable(finding.name)}' holds in {finding.up_to_rounding} records up to "
+                    f"note: rule '{shoal.printable(finding.name)}' holds in "
+                    f"{shoal.counted(finding.up_to_rounding, 'record')} up to "
                     "rounding, and not to the last digit"
                 )
     if any(finding.violations for finding in found):
@@ -87,4 +88,4 @@ def convert(
         check_inputs(output, file)
         read = shoal.read_rules(file)
         shoal.write_rules(read, output, record=record, original=original, overwrite=force)
-        tell(f"{len(read)} rules written to {output}")
+        tell(f"{shoal.counted(len(read), 'rule')} written to {output}")

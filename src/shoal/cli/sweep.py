@@ -149,7 +149,8 @@ def sweep(
         out().print(_front_table(found))
         out().print(found.recommendation, markup=False, highlight=False)
         if output is not None:
-            again = f"; {found.reused} results were there already" if found.reused else ""
+            were = f"{shoal.counted(found.reused, 'result')} {shoal.one_or_many(found.reused, 'was', 'were')}"
+            again = f"; {were} there already" if found.reused else ""
             tell(f"written to {output}{again}")
             if found.recommended:
                 follow = f"shoal protect {table} -o OUT --plan {output / 'recommended.yaml'}"
@@ -169,13 +170,13 @@ def _front_table(found: shoal.Sweep) -> Table:
 
     axes = (found.axes.risk, found.axes.loss)
     headings = [f"{shoal.MEASURES[name].label}, %" for name in axes]
-    count = f"{len(found.front)} of {len(found.results)} combinations that no other beats"
+    count = f"{len(found.front)} of {shoal.counted(len(found.results), 'combination')} that no other beats"
     table = plain_table("k", "method", *headings, "k-anonymity", "groups", "", title=count)
     for place in (0, 2, 3, 4, 5):
         table.columns[place].justify = "right"
     for result in found.front:
         words = [word for word, at in (("knee", found.knee), ("recommended", found.recommended)) if at is result]
-        cells = [f"{getattr(result, name):.2f}{_error(result.errors.get(name))}" for name in axes]
+        cells = [f"{shoal.decimal(getattr(result, name))}{_error(result.errors.get(name))}" for name in axes]
         style = "bold green" if "recommended" in words else ""
         table.add_row(
             str(result.k),
@@ -190,4 +191,4 @@ def _front_table(found: shoal.Sweep) -> Table:
 
 
 def _error(error: float | None) -> str:
-    return "" if error is None else f" ± {error:.2f}"
+    return "" if error is None else f" ± {shoal.decimal(error)}"

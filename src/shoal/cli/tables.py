@@ -9,6 +9,9 @@ import shoal
 if TYPE_CHECKING:
     from rich.table import Table
 
+MUCH = 50.0  # percent that a column loses, beyond which the loss of each is shown
+_SHOWN = 12  # columns whose loss is shown
+
 
 def plain_table(*columns: str, title: str | None = None) -> Table:
     """Return an empty table with a heading for each column."""
@@ -25,7 +28,30 @@ def proof_row(summary: shoal.Summary) -> dict[str, str]:
     """Return what was proved about the loss, where that is anything."""
     if summary.gap is None or summary.bound is None:
         return {}
-    return {"gap": f"{summary.gap:.2f} %: no partition loses less than {summary.bound:.4f} %"}
+    return {"gap": f"{shoal.decimal(summary.gap)} %: no partition loses less than {shoal.decimal(summary.bound, 4)} %"}
+
+
+def loss_rows(summary: shoal.Summary) -> dict[str, str]:
+    """Return the loss of each column, the largest first, where one of several loses more than half."""
+    losses = sorted(summary.loss_by_column.items(), key=lambda own: -own[1])
+    if len(losses) < 2 or losses[0][1] <= MUCH:
+        return {}
+    told = ", ".join(f"{shoal.printable(name)} {shoal.decimal(loss)} %" for name, loss in losses[:_SHOWN])
+    return {"loss by column": told + (f" and {len(losses) - _SHOWN} more" if len(losses) > _SHOWN else "")}
+
+
+def loss_advice(summary: shoal.Summary) -> list[str]:
+    """Name the columns of several that lose more than half of what there was to lose, and say what to do."""
+    much = {name: loss for name, loss in summary.loss_by_column.items() if loss > MUCH}
+    if not much or len(summary.loss_by_column) < 2:
+        return []
+    worst = sorted(much.items(), key=lambda own: -own[1])
+    told = ", ".join(f"{shoal.printable(name)} ({shoal.decimal(loss, 1)} %)" for name, loss in worst[:_SHOWN])
+    remedies = "another --scaling or a smaller k"
+    if shoal.METHODS[summary.method].mixed:
+        remedies = f"a --column-weight above 1, {remedies}"
+    it = shoal.one_or_many(len(much), "it", "them")
+    return [f"more than half is lost of {told}; {remedies} may keep more of {it}"]
 
 
 def summary_table(summary: shoal.Summary) -> Table:
@@ -35,15 +61,16 @@ def summary_table(summary: shoal.Summary) -> Table:
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold")
     table.add_column()
-    sizes = f"{summary.groups} of {summary.smallest_group} to {summary.largest_group} records"
+    sizes = f"{summary.groups} of {shoal.ranged(summary.smallest_group, summary.largest_group, 'record')}"
     rows = {
         "method": f"{summary.method}, k = {summary.k}",
         "records": f"{summary.records}",
         "groups": sizes,
-        "information loss": f"{summary.information_loss:.4f} %",
-        **({} if summary.record_loss is None else {"record loss": f"{summary.record_loss:.4f} %"}),
+        "information loss": f"{shoal.decimal(summary.information_loss, 4)} %",
+        **({} if summary.record_loss is None else {"record loss": f"{shoal.decimal(summary.record_loss, 4)} %"}),
+        **loss_rows(summary),
         **proof_row(summary),
-        "SSE, SST": f"{summary.sse:.4f}, {summary.sst:.4f}",
+        "SSE, SST": f"{shoal.decimal(summary.sse, 4)}, {shoal.decimal(summary.sst, 4)}",
         "suppressed cells": f"{summary.suppressed_cells}",
         **({"missing patterns": "ignored"} if summary.missing_patterns == "ignored" else {}),
         "seconds": f"{summary.seconds:.2f}",
@@ -66,6 +93,6 @@ def rules_table(summary: shoal.Summary) -> Table:
             Text(rule.kept_by, overflow="fold"),
             f"{rule.violations_before}, {rule.violations_after}",
             "yes" if rule.guaranteed else "checked only",
-            f"{rule.cost:.4f}",
+            shoal.decimal(rule.cost, 4),
         )
     return table

@@ -13,7 +13,7 @@ missing cell is 1 away from any value and 0 from another missing cell.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -21,7 +21,7 @@ import numpy as np
 from shoal.columns.categories import AnyColumn, Category
 from shoal.columns.scaling import Scale
 from shoal.kernels.arrays import Flags, Floats, Ints, Numbers
-from shoal.kernels.mixed import EQUAL, NUMBER, TABLE
+from shoal.kernels.mixed import EQUAL, NUMBER, TABLE, Metric
 from shoal.kernels.numbering import number_keys
 
 _TABULATED = 512  # values of a nominal column from which equal or not is asked instead of looked up
@@ -33,45 +33,42 @@ class Mixed:
 
     Attributes
     ----------
-    cells : float64 (m, d)
+    values : float64 (m, d)
         The distinct records by first appearance: scaled numbers and codes of categories; NaN where missing.
     counts : int64 (m,)
         How many records are equal to each.
     record : int64 (n,)
         Which of them each record is.
-    kinds, tables, offset, width, weights
-        The columns, see :mod:`shoal.kernels.mixed`.
+    metric : Metric
+        The columns; centres are found from what is released.
     order : float64 (m, d)
-        The cells where columns are sorted; NaN where missing.
+        What columns are sorted by; NaN where missing.
     semantic : bool (d,)
         Which columns have a hierarchy.
-    centring : float64, flat
-        What centres are found from, laid out as ``tables``: the distances, or their squares in columns for which the
-        name with the least squared distance is released.
     threads : int
         How many threads a method may use; no result depends on it.
     """
 
-    cells: Floats
+    values: Floats
     counts: Ints
     record: Ints
-    kinds: Ints
-    tables: Floats
-    offset: Ints
-    width: Ints
-    weights: Floats
+    metric: Metric
     order: Floats
     semantic: Flags
-    centring: Floats
     threads: int = 1
 
     def __len__(self) -> int:
         return len(self.record)
 
     @property
-    def columns(self) -> tuple[Ints, Floats, Ints, Ints, Floats]:
-        """What distances need to know of the columns."""
-        return self.kinds, self.tables, self.offset, self.width, self.weights
+    def by_distance(self) -> Metric:
+        """The columns, with centres that are found from the distances whatever is released."""
+        return self.metric._replace(centring=self.metric.tables)
+
+    def equal_or_not(self) -> Mixed:
+        """Return the records with the categories of a hierarchy as equal or not."""
+        kinds = np.where(self.semantic, EQUAL, self.metric.kinds)
+        return replace(self, metric=self.metric._replace(kinds=kinds))
 
     @cached_property
     def rows(self) -> tuple[Ints, Ints]:
@@ -108,13 +105,13 @@ def mix(
     ([2, 1], [0, 1, 0])
     """
     record, first, counts = distinct_records([(column, column.values, column.observed) for column in columns])
-    cells = np.empty((len(first), len(columns)))
-    order = np.empty_like(cells)
+    values = np.empty((len(first), len(columns)))
+    order = np.empty_like(values)
     kinds, width, tables, centring = [], [], [], []
     for j, (column, scale) in enumerate(zip(columns, scales, strict=True)):
         here = column.observed[first]
         if isinstance(column, Category):
-            cells[:, j] = np.where(here, column.values[first], np.nan)
+            values[:, j] = np.where(here, column.values[first], np.nan)
             order[:, j] = np.where(here, column.order[column.values[first]], np.nan)
             distances = column.distances
             if distances is None and len(column.names) <= _TABULATED:
@@ -125,28 +122,26 @@ def mix(
             centring.append(tables[-1] ** 2 if column.name in squared else tables[-1])
         else:
             assert scale is not None
-            cells[:, j] = np.where(here, scale.compare(column.values[first]), np.nan)
-            order[:, j] = cells[:, j]
+            values[:, j] = np.where(here, scale.compare(column.values[first]), np.nan)
+            order[:, j] = values[:, j]
             kinds.append(NUMBER)
             width.append(1)
             tables.append(np.zeros(0))
             centring.append(tables[-1])
     sizes = np.array([len(table) for table in tables], dtype=np.int64)
     share = np.asarray(weights, dtype=np.float64)
-    return Mixed(
-        cells,
-        counts,
-        record,
-        np.array(kinds, dtype=np.int64),
-        np.ascontiguousarray(np.concatenate([*tables, np.zeros(1)])),
-        np.cumsum(sizes) - sizes,
-        np.array(width, dtype=np.int64),
-        share / share.sum(),
-        order,
-        np.array([isinstance(column, Category) and column.hierarchy is not None for column in columns]),
-        np.ascontiguousarray(np.concatenate([*centring, np.zeros(1)])),
-        threads,
+    widths = np.array(width, dtype=np.int64)
+    metric = Metric(
+        kinds=np.array(kinds, dtype=np.int64),
+        tables=np.ascontiguousarray(np.concatenate([*tables, np.zeros(1)])),
+        offset=np.cumsum(sizes) - sizes,
+        width=widths,
+        start=np.concatenate([[0], np.cumsum(np.where(np.array(kinds) == NUMBER, 2, widths))]),
+        weights=share / share.sum(),
+        centring=np.ascontiguousarray(np.concatenate([*centring, np.zeros(1)])),
     )
+    semantic = np.array([isinstance(column, Category) and column.hierarchy is not None for column in columns])
+    return Mixed(values, counts, record, metric, order, semantic, threads)
 
 
 def distinct_records(columns: Sequence[tuple[AnyColumn, Numbers, Flags]]) -> tuple[Ints, Ints, Ints]:

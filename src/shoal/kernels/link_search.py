@@ -9,6 +9,8 @@ Squared distances that differ by less than a part in 10^9 are ties: rounding doe
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from shoal.kernels.arrays import Floats, Ints
@@ -19,6 +21,25 @@ from shoal.kernels.tree_search import box_distances, doubt_of, exact_distance, l
 DONE, STOP = 0, 1  # places in a watch
 _LEVELS = 16
 _TIE = 1e-9
+
+
+class _Asked(NamedTuple):
+    """A question: the numbers and categories of an original record, the right released record, and how far that is."""
+
+    point: Floats
+    codes: Ints
+    right: int
+    best: float
+    limit: np.float32
+
+
+class _Room(NamedTuple):
+    """Where a search keeps the scaled point, the distances in a leaf, and the bounds and nodes on its way."""
+
+    scaled: Singles
+    chunk: Singles
+    bounds: Singles
+    path: Ints
 
 
 @kernel
@@ -44,72 +65,48 @@ def link_in_tree(
     q, a = points.shape
     d = a + codes.shape[1]
     chances = np.zeros(q)
-    shape, values, slots, places = pool.shape, pool.values, pool.slots, pool.places
-    place_of, first, after = pool.place_of, pool.first, pool.after
-    columns, counts, low, high = pool.columns, pool.counts, pool.low, pool.high
-    fans, boxes, unit, centre = pool.fans, pool.boxes, pool.unit[0], pool.centre
-    radius = pool.radius[pool.nodes[1] : pool.nodes[1] + fans[1]]
-    scaled, chunk = np.empty(a, np.float32), np.empty(LEAF, np.float32)
-    bounds, path = np.empty((_LEVELS, LEAF), np.float32), np.zeros(_LEVELS, np.int64)
+    radius = pool.radius[pool.nodes[1] : pool.nodes[1] + pool.fans[1]]
+    room = _Room(
+        np.empty(a, np.float32),
+        np.empty(LEAF, np.float32),
+        np.empty((_LEVELS, LEAF), np.float32),
+        np.zeros(_LEVELS, np.int64),
+    )
     for i in range(q):
         if watch[STOP]:
             break
         watch[DONE] += 1
         point, right = points[i], own[i]
-        best = _with_categories(exact_distance(values, point, right), point_codes[i], codes[right], expected)
+        best = _with_categories(exact_distance(pool.values, point, right), point_codes[i], codes[right], expected)
         if best == 0.0 and d == a:
             chances[i] = 1.0 / copies[right]
             continue
-        square = scale_point(point, centre, unit, scaled)
-        limit = within(best * (1.0 + _TIE), unit, doubt_of(radius, square), a)
-        ties = _ties_in_tree(
-            values, point, point_codes[i], codes, expected, right, best, limit, copies, shape[LEVELS],
-            slots[place_of[right]] // LEAF, places, first, after, columns, counts, low, high, fans, boxes, scaled,
-            chunk, bounds, path,
-        )  # fmt: skip
+        square = scale_point(point, pool.centre, pool.unit[0], room.scaled)
+        limit = within(best * (1.0 + _TIE), pool.unit[0], doubt_of(radius, square), a)
+        asked = _Asked(point, point_codes[i], right, best, limit)
+        ties = _ties_in_tree(pool, codes, expected, copies, asked, room)
         if ties > 0:
             chances[i] = 1.0 / ties
     return chances
 
 
-@kernel
-def _ties_in_tree(
-    values: Floats,
-    point: Floats,
-    point_codes: Ints,
-    codes: Ints,
-    expected: Floats,
-    right: int,
-    best: float,
-    limit: np.float32,
-    copies: Ints,
-    levels: int,
-    home: int,
-    places: Ints,
-    first: Ints,
-    after: Ints,
-    columns: Singles,
-    counts: Ints,
-    low: Singles,
-    high: Singles,
-    fans: Ints,
-    boxes: Ints,
-    scaled: Singles,
-    chunk: Singles,
-    bounds: Singles,
-    path: Ints,
-) -> int:
+@kernel(inline=True)  # from its only caller; so that the views it takes cost nothing
+def _ties_in_tree(pool: TreePool, codes: Ints, expected: Floats, copies: Ints, asked: _Asked, room: _Room) -> int:
     """How many released records are as near as the right one; 0 where one is nearer."""
-    a = point.shape[0]
+    point, right, best, limit = asked.point, asked.right, asked.best, asked.limit
+    first, after, places, counts = pool.first, pool.after, pool.places, pool.counts
+    low, high, fans, boxes = pool.low, pool.high, pool.fans, pool.boxes
+    scaled, chunk, bounds, path = room.scaled, room.chunk, room.bounds, room.path
+    a, levels, home = len(point), pool.shape[LEVELS], pool.slots[pool.place_of[right]] // LEAF
     leaf, level, ties = home, 0, copies[right]
     while leaf >= 0:
-        leaf_distances(columns, leaf, counts[leaf], scaled, chunk)
+        leaf_distances(pool.columns, leaf, counts[leaf], scaled, chunk)
         for s in range(counts[leaf]):
             if chunk[s] <= limit:
                 other = first[places[leaf * LEAF + s]]
-                numbers = exact_distance(values, point, other)
+                numbers = exact_distance(pool.values, point, other)
                 while other >= 0:
-                    away = _with_categories(numbers, point_codes, codes[other], expected)
+                    away = _with_categories(numbers, asked.codes, codes[other], expected)
                     if away < best * (1.0 - _TIE):
                         return 0
                     if away <= best * (1.0 + _TIE) and other != right:

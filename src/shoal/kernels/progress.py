@@ -1,6 +1,6 @@
 """What a user sees while work goes on: a bar with the time left, and the notice that a first run compiles.
 
-On standard error, and only where that is a terminal.
+On standard error: a bar where that is a terminal, and else a line now and then, so that a log says that work goes on.
 """
 
 from __future__ import annotations
@@ -13,23 +13,28 @@ from contextlib import contextmanager
 from shoal.kernels.compiling import on_first_compile
 
 _PATIENCE = 1.5  # seconds of work before a bar appears
+_FIRST_LINE = 10.0  # seconds of work before a line is written where there is no terminal; the next ones double it
 
 
 @contextmanager
 def show_progress(
-    total: int, show: bool | Callable[..., None] | None = None, what: str = "protecting"
+    total: int,
+    show: bool | Callable[..., None] | None = None,
+    what: str = "protecting",
+    clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Callable[..., None]]:
     """Give a function to be told how many of ``total`` records are done, and in a few words how it stands.
 
-    ``show`` says whether to draw anything; by default that is where standard error is a terminal. A function is told
-    instead. ``what`` is what the bar says is going on.
+    ``show`` says whether to draw a bar; by default that is where standard error is a terminal, and lines are written
+    where it is not. A function is told instead. ``what`` is what is said to be going on, ``clock`` tells the seconds.
     """
     if callable(show):
         yield show
         return
-    if show is None:
-        show = sys.stderr.isatty()
-    if not show:
+    if show is None and not sys.stderr.isatty():
+        yield _lines(total, what, clock)
+        return
+    if show is False:
         yield lambda done, words="": None
         return
 
@@ -45,10 +50,10 @@ def show_progress(
     )
     bar = Progress(*columns, console=console, transient=True)
     task = bar.add_task(what, total=total)
-    started = time.monotonic()
+    started = clock()
 
     def report(done: int, words: str = "") -> None:
-        if not bar.live.is_started and time.monotonic() - started > _PATIENCE:
+        if not bar.live.is_started and clock() - started > _PATIENCE:
             bar.start()
         bar.update(task, completed=done, description=f"{what}, {words}" if words else what)
 
@@ -60,3 +65,21 @@ def show_progress(
             yield report
         finally:
             bar.stop()
+
+
+def _lines(total: int, what: str, clock: Callable[[], float]) -> Callable[..., None]:
+    """Return a function that writes a line after 10 seconds of work, after 20, after 40, and so on."""
+    started, due = clock(), _FIRST_LINE
+
+    def report(done: int, words: str = "") -> None:
+        nonlocal due
+        passed = clock() - started
+        if passed < due:
+            return
+        while due <= passed:
+            due *= 2.0
+        share = min(100 * done // max(total, 1), 100)
+        sys.stderr.write(f"{what}{f', {words}' if words else ''}: {share} % after {passed:.0f} s\n")
+        sys.stderr.flush()
+
+    return report

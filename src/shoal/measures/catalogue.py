@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from shoal.errors import decimal
 from shoal.measures.anonymity import delta_presence
 from shoal.measures.suppression import suppressed_cells
 
@@ -52,6 +53,18 @@ class Measure:
 
 def _listed(*measures: Measure) -> dict[str, Measure]:
     return {measure.name: measure for measure in measures}
+
+
+def written(value: Any, unit: str) -> str:
+    """Write a figure for people, with its unit; a range as two.
+
+    >>> written(0.0004, "%"), written([0.1, 0.25], ""), written(7, "")
+    ('0.0004 %', '0.1 to 0.25', '7')
+    """
+    if isinstance(value, list):
+        return " to ".join(written(part, unit) for part in value)
+    text = str(value) if isinstance(value, int) else decimal(value) if unit else f"{value:.4g}"
+    return f"{text} {unit}".strip()
 
 
 MEASURES: dict[str, Measure] = _listed(
@@ -122,6 +135,18 @@ MEASURES: dict[str, Measure] = _listed(
         "The same with more weight on small cells.",
     ),
     Measure(
+        "weighted_mean_change", "change of weighted means", "utility", PERCENT, "lower",
+        "Change of the weighted mean of a number, in percent of its weighted standard deviation, averaged.",
+    ),
+    Measure(
+        "weighted_total_change", "change of weighted totals", "utility", PERCENT, "lower",
+        "Change of the weighted total of a number, in percent of it, averaged.",
+    ),
+    Measure(
+        "weighted_share_change", "change of weighted shares", "utility", PERCENT, "lower",
+        "Weighted share of the records that would have to move to restore a column of categories, averaged.",
+    ),
+    Measure(
         "suppressed_cells", "suppressed cells", "utility", "", "lower",
         "Cells that are missing in the release and were not in the original.", suppressed_cells,
     ),
@@ -176,7 +201,8 @@ MEASURES: dict[str, Measure] = _listed(
     Measure("dr", "disclosure risk (DR)", "risk", PERCENT, "lower", "Mean of DBRL and interval disclosure."),
     Measure(
         "global_risk", "global risk", "risk", PERCENT, "lower",
-        "Share of the records that somebody who knows their released key is expected to find: the mean of 1 / f.",
+        "Share of the records that somebody who knows their released key is expected to find: the mean of 1 / f, of "
+        "1 / F in the population where there are weights.",
     ),
     Measure(
         "global_risk_original", "global risk before", "risk", PERCENT, "lower", "The same in the original."
@@ -202,6 +228,10 @@ MEASURES: dict[str, Measure] = _listed(
     Measure(
         "special_uniques", "special uniques", "risk", "", "lower",
         "Released records that a few of the columns are enough to single out.",
+    ),
+    Measure(
+        "highest_special", "highest SUDA score", "risk", "", "lower",
+        "Score of the record that the fewest columns single out in the most ways; 0 where none is special.",
     ),
     Measure(
         "k_anonymity", "k-anonymity", "risk", "", "higher",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import narwhals as nw
 import numpy as np
@@ -46,6 +46,8 @@ class Comparison:
         Sampling weights.
     population : list of Pair
         The quasi-identifiers of a population in the place of the original; empty where none was given.
+    unique_columns : int or None
+        Columns of the largest minimal sample uniques to look for; None where nothing is said.
     notes : list of str
         What a user should know about the comparison.
     """
@@ -58,6 +60,7 @@ class Comparison:
     confidential: list[Pair]
     weights: Floats | None
     population: list[Pair]
+    unique_columns: int | None
     notes: list[str]
 
     @property
@@ -77,6 +80,7 @@ def compare(
     known: Sequence[str] = (),
     blocking: Sequence[str] = (),
     population: Table | None = None,
+    unique_columns: int | None = None,
 ) -> Comparison:
     """Match the columns of two tables by name, and their rows by position.
 
@@ -131,6 +135,7 @@ def compare(
         confidential=kept,
         weights=weights,
         population=[] if population is None else [_pair(population, released, pair.name, []) for pair in quasi],
+        unique_columns=unique_columns,
         notes=notes,
     )
 
@@ -212,7 +217,8 @@ def _numbers(original: Table, released: Table, name: str, scaling: ScalingName) 
     if types[0] != types[1] and original.kind(name) is Kind.DATE:
         original, released = (_in_microseconds(table, name) for table in (original, released))
     before, after = original.column(name), released.column(name)
-    return numeric_pair(before, Masked(_from(before, after), after.observed), fit_scale(before, scaling))
+    pair = numeric_pair(before, Masked(_from(before, after), after.observed), fit_scale(before, scaling))
+    return replace(pair, dated=original.kind(name) is Kind.DATE)
 
 
 def _in_microseconds(table: Table, name: str) -> Table:

@@ -27,7 +27,7 @@ from shoal.measures.distributions import (
 )
 from shoal.measures.figures import Figures
 from shoal.measures.il1s import il1s
-from shoal.measures.interval_disclosure import Intervals, disclosed, intervals
+from shoal.measures.interval_disclosure import Intervals, disclosed, disclosed_by_width, intervals
 from shoal.measures.keys import Keys, column_codes, key_columns, number_keys
 from shoal.measures.linkage import Linked
 from shoal.measures.loss import Losses, measure_losses
@@ -38,6 +38,7 @@ from shoal.measures.propensity import propensity
 from shoal.measures.regression import overlaps
 from shoal.measures.risk import global_risk, individual_risk, risk_by_attribute
 from shoal.measures.sample_uniques import special_uniques
+from shoal.measures.weighted_estimates import weighted_estimates
 
 LEVELS = (50, 20, 10, 5, 1)  # percent of individual risk that records are counted at
 _MANY = 40  # columns of categories beyond which not every two of them are put into a table
@@ -113,7 +114,6 @@ def numeric_figures(numbers: Sequence[NumericPair], columns: Sequence[NumberFigu
     parts = {"quantiles": _mean([column.quantiles for column in columns])}
     parts |= {name: _mean(loss) for name, loss in shape["parts"].items()}
     present = [loss for loss in parts.values() if loss is not None]
-    there = np.column_stack([pair.there for pair in numbers]).any(axis=1)
     return {
         "pil": _mean(present),
         "pil_parts": parts,
@@ -124,15 +124,27 @@ def numeric_figures(numbers: Sequence[NumericPair], columns: Sequence[NumberFigu
         "kolmogorov_smirnov": _mean([column.kolmogorov_smirnov for column in columns]),
         "wasserstein": _mean([column.wasserstein for column in columns]),
         "coefficients_kept": shape["coefficients_kept"],
-        "interval_disclosure": _mean([_cells(p, c.intervals.by_rank) for p, c in zip(numbers, columns, strict=True)]),
-        "interval_disclosure_sd": _mean(
-            [_cells(p, c.intervals.by_deviation) for p, c in zip(numbers, columns, strict=True)]
-        ),
-        "interval_records": _or_none(disclosed(_widest(numbers, [c.intervals.by_rank for c in columns])[there])),
-        "interval_records_sd": _or_none(
-            disclosed(_widest(numbers, [c.intervals.by_deviation for c in columns])[there])
-        ),
+        **_interval_figures(numbers, columns),
     }
+
+
+def _interval_figures(numbers: Sequence[NumericPair], columns: Sequence[NumberFigures]) -> Figures:
+    """Return the shares of cells and of records inside their intervals: of each width, and averaged over these."""
+    there = np.zeros(len(numbers[0].there), dtype=bool)
+    for pair in numbers:
+        there |= pair.there
+    found: Figures = {"interval_by_width": {}}
+    for suffix, needed in (
+        ("", [column.intervals.by_rank for column in columns]),
+        ("_sd", [column.intervals.by_deviation for column in columns]),
+    ):
+        cells = [own[pair.there] for pair, own in zip(numbers, needed, strict=True)]
+        records = _widest(numbers, needed)[there]
+        for name, parts in ((f"interval_disclosure{suffix}", cells), (f"interval_records{suffix}", [records])):
+            found[name] = _mean([disclosed(part) for part in parts])
+            shares = np.array([disclosed_by_width(part) for part in parts])
+            found["interval_by_width"][name] = {str(p + 1): _mean(shares[:, p]) for p in range(shares.shape[1])}
+    return found
 
 
 def _cells(pair: NumericPair, needed: Ints) -> float:
@@ -198,7 +210,7 @@ def key_figures(comparison: Comparison) -> Figures:
     risk = individual_risk(keys, weights)
     whole = global_risk(keys, weights)
     unweighted = whole if weights is None else global_risk(keys)
-    special = special_uniques([column_codes(pair) for pair in pairs])
+    special = special_uniques([column_codes(pair) for pair in pairs], comparison.unique_columns)
     columns = risk_by_attribute(parts, unweighted)
     total = float(special.by_column.sum())
     for column, own in zip(columns, special.by_column.tolist(), strict=True):
@@ -214,6 +226,8 @@ def key_figures(comparison: Comparison) -> Figures:
         "sample_uniques": int((keys.sizes == 1).sum()),
         "sample_uniques_original": int((before.sizes == 1).sum()),
         "special_uniques": int((special.scores > 0.0).sum()),
+        "highest_special": float(special.scores.max()),
+        "unique_columns": special.size,
         "minimal_uniques": {str(s + 1): int(count) for s, count in enumerate(special.by_size)},
         "k_anonymity": int(keys.sizes.min()),
         "key_sizes": {str(size): int(count) for size, count in enumerate(np.bincount(keys.sizes)) if count},
@@ -323,9 +337,11 @@ def table_figures(comparison: Comparison, done: Figures, by_distance: Linked) ->
             "information_loss": losses.by_column[pair.name].percent,
             **by_column[pair.name],
             "suppressed_cells": pair.suppressed,
+            **({} if comparison.weights is None else weighted_estimates(pair, comparison.weights)),
             **keys["columns"][pair.name],
         }
     figures |= {name: value for name, value in keys.items() if name != "columns"} | done["combinations"]
+    figures |= _weighted_changes(by_column)
     if figures.get("interval_disclosure") is not None:
         figures["dr"] = score.disclosure_risk(by_distance.percent, figures["interval_disclosure"])
         if figures["pil"] is not None:
@@ -336,6 +352,13 @@ def table_figures(comparison: Comparison, done: Figures, by_distance: Linked) ->
         "dbrl": by_distance.percent,
         "by_column": {pair.name: by_column[pair.name] for pair in comparison.pairs},
     }
+
+
+def _weighted_changes(by_column: Figures) -> Figures:
+    """Return the changes of weighted estimates, averaged over the columns, whichever way they went."""
+    names = ("weighted_mean_change", "weighted_total_change", "weighted_share_change")
+    own = {name: [column[name] for column in by_column.values() if column.get(name) is not None] for name in names}
+    return {name: _mean(np.abs(values)) for name, values in own.items() if values}
 
 
 def split(pairs: Sequence[Pair]) -> tuple[list[NumericPair], list[CategoryPair]]:

@@ -8,8 +8,8 @@ into theirs is the disclosure. What "close" means is where definitions differ, s
                   n p / 100
     by deviation  they differ by at most p % of the standard deviation of the original
 
-Both are averaged over p = 1, 2, ..., 10. The width is to each side of the released value. A suppressed cell is not
-disclosed; a cell that was missing before is not counted. O(n log n) a column.
+Both are averaged over p = 1, 2, ..., 10, and also given for each of these p. The width is to each side of the released
+value. A suppressed cell is not disclosed; a cell that was missing before is not counted. O(n log n) a column.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.kernels.arrays import Ints
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.ordering import rank_distances
 from shoal.measures.pairs import NumericPair
 
@@ -62,6 +62,18 @@ def _rank_distances(pair: NumericPair) -> Ints:
     distances = np.zeros(len(there), dtype=np.int64)
     distances[there] = rank_distances(x, y, np.argsort(x, kind="stable"), np.argsort(y, kind="stable"))
     return distances
+
+
+def disclosed_by_width(needed: Ints) -> Floats:
+    """Return the share of cells inside their interval in percent for p = 1, 2, ..., 10 percent; NaN without cells.
+
+    >>> disclosed_by_width(np.array([0, 10, 101, 101])).tolist()[8:]
+    [25.0, 50.0]
+    """
+    if not len(needed):
+        return np.full(WIDTHS, np.nan)
+    counts = np.bincount(np.clip(needed, 1, WIDTHS + 1), minlength=WIDTHS + 2)
+    return np.asarray(100.0 * np.cumsum(counts[1 : WIDTHS + 1]) / len(needed))
 
 
 def disclosed(needed: Ints) -> float:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import FileError
+from shoal.errors import FileError, counted
+from shoal.measures.catalogue import MEASURES, written
 from shoal.measures.figures import NamedFigures
 from shoal.plan.files_read import Inputs
+from shoal.plan.notebook import fragment, grid
 from shoal.tables.files.writing_whole import check_target, write_whole
 
 
@@ -25,6 +27,8 @@ class Measures(NamedFigures):
     ----------
     records : int
         Rows of the tables.
+    weight : str or None
+        The column of sampling weights.
     quasi_identifiers, numeric, categorical, semantic, known, confidential : list of str
         The columns that were measured, those of them with numbers, with categories and with a hierarchy, those that the
         intruder knows, and the confidential ones.
@@ -44,6 +48,8 @@ class Measures(NamedFigures):
         Propensity score; overlap of confidence intervals of regression coefficients.
     table_distance, table_hellinger : float
         Distance of the tables of every two columns of categories, or of the one there is.
+    weighted_mean_change, weighted_total_change, weighted_share_change : float
+        Changes of what a weighted sample says of the population: of means, of totals, and of the shares of categories.
     suppressed_cells : int
         Cells that are missing in the release only.
     generalised_cells, root_cells, replaced_cells : int
@@ -61,6 +67,8 @@ class Measures(NamedFigures):
         ``error`` of the figure, 0 where that was all of them.
     interval_disclosure, interval_disclosure_sd, interval_records, interval_records_sd : float
         Numbers, and whole records, within an interval by rank or by standard deviation.
+    interval_by_width : dict
+        The same four for each single width p of 1 to 10 percent, by their names and by p.
     dr, score : float
         Mean of DBRL and interval disclosure; mean of PIL and DR.
     global_risk, global_risk_original, expected_reidentifications, highest_risk : float
@@ -69,8 +77,10 @@ class Measures(NamedFigures):
         Number of records with an individual risk of at least 50, 20, 10, 5 and 1 percent.
     sample_uniques, sample_uniques_original, special_uniques : int
         Records alone with their key; those that few columns single out.
-    minimal_uniques : dict
-        Number of minimal sample uniques by how many columns they have.
+    highest_special : float
+        Largest SUDA score of a record.
+    unique_columns, minimal_uniques : int, dict
+        Columns of the largest minimal sample uniques that were looked for; their number by how many columns they have.
     k_anonymity : int
         Records that share the rarest key.
     key_sizes : dict
@@ -90,6 +100,7 @@ class Measures(NamedFigures):
     """
 
     records: int
+    weight: str | None
     quasi_identifiers: list[str]
     numeric: list[str]
     categorical: list[str]
@@ -118,6 +129,9 @@ class Measures(NamedFigures):
     coefficients_kept: float | None
     table_distance: float | None
     table_hellinger: float | None
+    weighted_mean_change: float | None
+    weighted_total_change: float | None
+    weighted_share_change: float | None
     suppressed_cells: int
     generalised_cells: int | None
     root_cells: int | None
@@ -135,6 +149,7 @@ class Measures(NamedFigures):
     interval_disclosure_sd: float | None
     interval_records: float | None
     interval_records_sd: float | None
+    interval_by_width: dict[str, dict[str, float | None]]
     dr: float | None
     score: float | None
     global_risk: float
@@ -145,6 +160,8 @@ class Measures(NamedFigures):
     sample_uniques: int
     sample_uniques_original: int
     special_uniques: int
+    highest_special: float
+    unique_columns: int
     minimal_uniques: dict[str, int]
     k_anonymity: int
     key_sizes: dict[str, int]
@@ -161,9 +178,23 @@ class Measures(NamedFigures):
     def __repr__(self) -> str:
         risk = "" if self.dr is None else f", disclosure risk {self.dr:.4g} %, score {self.score:.4g}"
         return (
-            f"<Measures of {self.records} records: information loss {self.information_loss:.4g} %, linked "
+            f"<Measures of {counted(self.records, 'record')}: information loss {self.information_loss:.4g} %, linked "
             f"{self.dbrl:.4g} %{risk}, k = {self.k_anonymity}>"
         )
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: the figures that apply, with what each says."""
+        rows = [
+            (measure.label, written(self[measure.name], measure.unit), measure.sentence)
+            for measure in MEASURES.values()
+            if self[measure.name] is not None
+        ]
+        about = {
+            "records": f"{self.records:,}",
+            "quasi-identifiers": ", ".join(self.quasi_identifiers),
+            **({} if self.weight is None else {"weight": self.weight}),
+        }
+        return fragment("Measures", about, tables=[grid(("measure", "figure", "what it says"), rows)], notes=self.notes)
 
     def write(self, path: str | Path, *, overwrite: bool = True, like: Sequence[Path] = ()) -> None:
         """Write the figures to a JSON file, which is open to nobody to whom the files ``like`` are not."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import PlanError
+from shoal.errors import PlanError, counted
 from shoal.kernels.arrays import Ints
 from shoal.kernels.progress import show_progress
 from shoal.kernels.threads import run_tasks
@@ -18,16 +18,17 @@ from shoal.measures.column_settings import column_settings
 from shoal.measures.comparison import Comparison, compare
 from shoal.measures.evaluation import measure_tasks, split, table_figures
 from shoal.measures.figures import Figures
+from shoal.measures.how_made import HowMade, flat, how_made, read_tables, settle
 from shoal.measures.keys import common_keys
 from shoal.measures.linkage import Linked, linkage_tasks, linked
+from shoal.measures.matching_rows import check_rows, loss_note
 from shoal.measures.measured import Measures, check_json
 from shoal.measures.pairs import SemanticPair
 from shoal.measures.probabilistic_linkage import probabilistic_linkage_task
+from shoal.measures.sample_uniques import LARGEST
 from shoal.plan.files_read import files_read
-from shoal.plan.plan import Reading, as_reading
+from shoal.plan.plan import Plan, Reading, as_reading
 from shoal.plan.version import shoal_version
-from shoal.tables.files import file_format
-from shoal.tables.reading import read
 from shoal.tables.table import Table
 
 Names = str | Sequence[str] | None
@@ -48,6 +49,8 @@ def measure(
     nominal: Names = None,
     column_weights: Mapping[str, float] | None = None,
     scaling: str | None = None,
+    unique_columns: int | None = None,
+    plan: Plan | str | Path | None = None,
     reading: Reading | Mapping[str, Any] | None = None,
     output: str | Path | None = None,
     overwrite: bool = True,
@@ -57,19 +60,22 @@ def measure(
     """Measure what a release keeps of its original, and what it risks. shoal need not have made it.
 
     Rows are matched by position, columns by name. Columns of numbers and dates are measured as numbers, text and
-    true or false as categories.
+    true or false as categories. Where the release is a file that shoal wrote, the manifest beside it says what was
+    asked for: roles, hierarchies and the like, as far as nothing else is said here. Rows that do not belong together
+    are noticed by the columns that are not measured.
 
     Parameters
     ----------
     original, released : pandas, polars or pyarrow tables, or paths
         The table before and after, with the same rows in the same order.
     quasi_identifiers : list of str
-        Columns to measure, by which somebody could be found. By default all that both tables have and that have no
-        other role here. Sets that were microaggregated separately count as such in the loss of records alone.
+        Columns to measure, by which somebody could be found. By default those of the plan or manifest, or else all
+        that both tables have and that have no other role here. Sets that were microaggregated separately count as such
+        in the loss of records alone.
     confidential : list of str
         Columns for l-diversity, alpha and t-closeness.
     weight : str
-        Column of sampling weights, for individual and global risk.
+        Column of sampling weights, for individual and global risk and for weighted means, totals and shares.
     known : list of str
         Columns that an intruder knows and links records by; the quasi-identifiers by default.
     blocking : list of str
@@ -84,6 +90,11 @@ def measure(
         values are names, and how much a column counts in the loss.
     scaling : {"range", "z-score", "robust", "none"}
         What numbers are divided by in the distance between records that mix kinds, which ``record_loss`` is of.
+    unique_columns : int
+        Columns of the largest minimal sample uniques to look for; 3 by default. Sizes that would take very long are
+        left out, and a note says so.
+    plan : Plan or path of a YAML file
+        What the release was made with, in place of the manifest beside it.
     reading : dict
         How text files are read, as for :func:`shoal.protect`; for all the text files given.
     output : path
@@ -115,60 +126,97 @@ def measure(
     (3, 0.8, 33.33)
     """
     started = time.perf_counter()
-    if threads is not None and threads < 1:
-        raise PlanError("threads: must be at least 1")
-    inputs = files_read({"hierarchies": hierarchies}, tables=(original, released, population))
+    made = how_made(original, released, plan)
+    tables_given = (original, released, population)
+    inputs = [*made.files(), *files_read({"hierarchies": hierarchies}, plan=plan, tables=tables_given)]
     if output is not None:
         check_json(Path(output), inputs, overwrite)
-    tables, notes = _read_all([original, released, population], as_reading(reading))
+    data = [original, released, *([] if population is None else [population])]
+    made, tables, _ = read_tables(data, made, as_reading(reading))
+    found = measure_as_asked(
+        made,
+        tables,
+        quasi_identifiers=quasi_identifiers,
+        confidential=confidential,
+        weight=weight,
+        known=known,
+        blocking=blocking,
+        hierarchies=hierarchies,
+        orders=orders,
+        nominal=nominal,
+        column_weights=column_weights,
+        scaling=scaling,
+        unique_columns=unique_columns,
+        threads=threads,
+        progress=progress,
+    )
+    found = replace(found, seconds=round(time.perf_counter() - started, 6))
+    if output is not None:
+        found.write(output, overwrite=overwrite, like=[path for _, path in inputs])
+    return found
+
+
+def measure_as_asked(
+    made: HowMade,
+    tables: Sequence[Table],
+    *,
+    known: Names = None,
+    blocking: Names = None,
+    unique_columns: int | None = None,
+    threads: int | None = None,
+    progress: bool | None = None,
+    **given: Any,
+) -> Measures:
+    """Measure an original, its release and perhaps a population that were read, with what was asked for and ``given``.
+
+    ``given`` are the arguments of :func:`measure` about columns, None where nothing was said. The time is not told.
+    """
+    if threads is not None and threads < 1:
+        raise PlanError("threads: must be at least 1")
+    if unique_columns is not None and unique_columns < 1:
+        raise PlanError("unique_columns: must be at least 1")
+    settled, notes = settle(made, tables, given)
     columns = column_settings(
-        hierarchies=hierarchies, orders=orders, nominal=nominal, column_weights=column_weights, scaling=scaling
+        **{name: settled[name] for name in ("hierarchies", "orders", "nominal", "column_weights", "scaling")}
     )
     comparison = compare(
         tables[0],
         tables[1],
-        quasi_identifiers=_sets(quasi_identifiers),
+        quasi_identifiers=_sets(settled["quasi_identifiers"]),
         columns=columns,
-        confidential=_flat(confidential),
-        weight=weight,
-        known=_flat(known),
-        blocking=_flat(blocking),
-        population=tables[2] if population is not None else None,
+        confidential=flat(settled["confidential"]),
+        weight=settled["weight"],
+        known=flat(known),
+        blocking=flat(blocking),
+        population=tables[2] if len(tables) > 2 else None,
+        unique_columns=unique_columns,
     )
     numbers, categories = split(comparison.pairs)
-    if scaling is not None and not (numbers and categories):
+    if given["scaling"] is not None and not (numbers and categories):
         raise PlanError("scaling: has no effect without both numbers and categories, in whose distance it counts")
+    verified = check_rows(tables[0], tables[1], {pair.name for pair in comparison.pairs}, notes)
     figures = _evaluate(comparison, threads, progress)
-    found = Measures(
+    own = figures.pop("notes")
+    return Measures(
         records=comparison.records,
+        weight=settled["weight"],
         quasi_identifiers=[pair.name for pair in comparison.pairs],
         numeric=[pair.name for pair in numbers],
         categorical=[pair.name for pair in categories],
         semantic=[pair.name for pair in categories if isinstance(pair, SemanticPair)],
         known=[pair.name for pair in comparison.known],
         confidential=[pair.name for pair in comparison.confidential],
-        notes=[*notes, *comparison.notes, *figures.pop("notes")],
-        seconds=round(time.perf_counter() - started, 6),
+        notes=[
+            *made.notes,
+            *notes,
+            *loss_note(figures["information_loss"], verified),
+            *comparison.notes,
+            *own,
+        ],
+        seconds=0.0,
         version=shoal_version(),
         **figures,
     )
-    if output is not None:
-        found.write(output, overwrite=overwrite, like=[path for _, path in inputs])
-    return found
-
-
-def _read_all(data: Sequence[Any], reading: Reading) -> tuple[list[Table], list[str]]:
-    """Open tables or read them from files; how to read applies to those that are text."""
-    texts = [isinstance(one, str | Path) and file_format(Path(one)).reading for one in data]
-    if reading != Reading() and not any(texts):
-        raise PlanError("reading: has no effect, since none of the tables is a text file")
-    tables, notes = [], []
-    for one, text in zip(data, texts, strict=True):
-        if one is not None:
-            source, table = read(one, {"reading": reading} if text else {})
-            tables.append(table)
-            notes += [f"{source.path.name}: {note}" for note in source.notes] if source else []
-    return tables, notes
 
 
 def _sets(names: str | Sequence[str] | Sequence[Sequence[str]] | None) -> list[list[str]] | None:
@@ -179,11 +227,6 @@ def _sets(names: str | Sequence[str] | Sequence[Sequence[str]] | None) -> list[l
         return [[names]]
     single = [name for name in names if isinstance(name, str)]
     return [*([single] if single else []), *(list(part) for part in names if not isinstance(part, str))]
-
-
-def _flat(names: Names) -> list[str]:
-    """Return names as a list."""
-    return [] if names is None else [names] if isinstance(names, str) else list(names)
 
 
 def _evaluate(comparison: Comparison, threads: int | None, progress: bool | None) -> Figures:
@@ -213,7 +256,7 @@ def _together(comparison: Comparison, done: Figures, by_distance: Linked, by_agr
     figures: Figures = dict.fromkeys(
         field.name for field in fields(Measures) if field.type in ("float | None", "int | None")
     )
-    figures |= {"pil_parts": {}, "correlations": None}
+    figures |= {"pil_parts": {}, "interval_by_width": {}, "correlations": None}
     figures |= table_figures(comparison, done, by_distance)
     model = done["propensity"]
     links = {"dbrl": by_distance, "probabilistic_linkage": by_agreement}
@@ -248,6 +291,12 @@ def _notes(comparison: Comparison, figures: Figures, links: dict[str, Linked], m
                 f"{name} is from a random sample of {link.records} of the original records, with a standard error of "
                 f"{link.error:.2g} points; all released records were searched"
             )
+    looked = min(comparison.unique_columns or LARGEST, len(comparison.pairs))
+    if figures["unique_columns"] < looked:
+        notes.append(
+            f"minimal sample uniques of more than {counted(figures['unique_columns'], 'column')} were not looked for, "
+            "since that would take too long"
+        )
     if model["pmse_records"] < comparison.records:
         notes.append(f"pMSE is from a random sample of {model['pmse_records']} records of each table")
     if not model["products"]:

@@ -37,6 +37,10 @@ class NumericPair:
     deviation : float
         Standard deviation of the original in units of the distance between records, which goes by the range where
         nothing else is asked for; 0 where it is constant.
+    mean, unit : float
+        A scaled value is this many units above the mean: ``mean + unit * original`` is the column itself.
+    dated : bool
+        Whether its values are dates or times.
     """
 
     name: str
@@ -46,6 +50,9 @@ class NumericPair:
     kept: Flags
     constant: bool = False
     deviation: float = 1.0
+    mean: float = 0.0
+    unit: float = 1.0
+    dated: bool = False
 
     @property
     def cells(self) -> int:
@@ -130,7 +137,17 @@ def numeric_pair(column: Column, released: Masked, scale: Scale) -> NumericPair:
     scores = replace(scores, spread=1.0) if constant else scores
     before = np.where(column.observed, scores.apply(column.values), 0.0)
     after = np.where(released.observed, scores.apply(released.values), 0.0)
-    return NumericPair(column.name, before, after, column.observed, released.observed, constant, deviation)
+    return NumericPair(
+        column.name,
+        before,
+        after,
+        column.observed,
+        released.observed,
+        constant,
+        deviation,
+        mean=float(column.origin) + column.step * (scores.base + scores.unit * scores.location),
+        unit=column.step * scores.unit * scores.spread,
+    )
 
 
 def pair_of(column: AnyColumn, released: Masked, scale: Scale | None) -> Pair:

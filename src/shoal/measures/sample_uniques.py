@@ -4,24 +4,37 @@ Elliot, Manning and Ford 2002. A minimal sample unique (MSU) of a record is a se
 and none of whose parts makes it unique. The fewer columns, the easier it is found: an MSU of s columns of d
 scores (d - s)! / (d - M)!, M being the largest size that is looked at, and a record the sum over its MSUs.
 
+As in SUDA2 (Manning, Haglin and Keane 2008) the search goes down into ever smaller parts of the table and never looks
+at a set that cannot be minimal. A record is alive in a set of columns where it is unique in all columns together but
+not in these. What makes it unique in a set and in no part of it is found among the records alive in every set of one
+column less; beside them only the records are kept that agree with one of them there. Sets are taken size by size, so
+that the records of the next size are counted before it is begun: the search ends before the size that would cost too
+much.
+
 A record that is unique in some columns is unique in all of them, so that a table whose keys are all shared needs no
-search. Cost: one count of keys for each set of up to M columns, O(n d^M) in all.
+search. Cost: the records that agree with one that is alive, for each set of columns in which one is; at worst O(n d^M).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from math import comb, perm
+from math import perm
 from typing import NamedTuple
 
 import numpy as np
 
 from shoal.kernels.arrays import Flags, Floats, Ints
+from shoal.kernels.numbering import number_keys as number_values
 from shoal.measures.keys import number_keys
 
-LARGEST = 3  # columns of the largest MSUs looked at
-_WORK = 2e7  # records times sets of columns that are looked at
+LARGEST = 3  # columns of the largest MSUs looked at where nothing is said
+WORK = 2e7  # records that are looked at by default, over all sets of columns
+MOST_WORK = 2e9  # the same where a size was asked for: minutes
+_A_SET = 300  # what a set of columns costs beside its records, in records
+
+Columns = tuple[int, ...]
 
 
 class SpecialUniques(NamedTuple):
@@ -45,35 +58,94 @@ class SpecialUniques(NamedTuple):
     size: int
 
 
-def special_uniques(codes: Sequence[Ints], largest: int | None = None) -> SpecialUniques:
+@dataclass(frozen=True)
+class _Part:
+    """The part of a table that is left in a set of columns.
+
+    Attributes
+    ----------
+    rows : int64 (m,)
+        The different records that agree in the set with one that is alive, and these.
+    agree : int64 (m,)
+        A number for each, the same for those that agree.
+    alive : int64
+        The records that are alive, in order.
+    """
+
+    rows: Ints
+    agree: Ints
+    alive: Ints
+
+
+def special_uniques(codes: Sequence[Ints], largest: int | None = None, work: float | None = None) -> SpecialUniques:
     """Search columns of codes for minimal sample uniques of at most ``largest`` columns.
 
-    By default that is 3, or fewer where the table is so large that it would take minutes.
+    By default that is 3. Sizes that would take the records looked at above ``work`` are left out, but 1 never is.
 
     >>> found = special_uniques([np.array([0, 0, 1]), np.array([0, 1, 1])])
     >>> found.by_size, found.scores
     (array([2, 1]), array([1., 1., 1.]))
     """
     d, n = len(codes), len(codes[0])
-    size = min(d, LARGEST if largest is None else largest)
-    values = [column.astype(np.float64) for column in codes]
-    alone = np.flatnonzero(number_keys(values).frequencies == 1)
-    if largest is None:
-        while size > 1 and len(alone) and n * sum(comb(d, s) for s in range(1, size + 1)) > _WORK:
-            size -= 1
-    scores, by_column, by_size = np.zeros(n), np.zeros(d), np.zeros(size, dtype=np.int64)
-    unique_in: dict[tuple[int, ...], Flags] = {}
-    for s in range(1, size + 1):
-        weight = float(perm(d - s, size - s))
-        for chosen in combinations(range(d), s):
-            if not len(alone):
-                break
-            unique = number_keys([values[j] for j in chosen]).frequencies[alone] == 1
-            unique_in[chosen] = unique
-            minimal = unique.copy()
-            for part in combinations(chosen, s - 1) if s > 1 else ():
-                minimal &= ~unique_in[part]
-            scores[alone[minimal]] += weight
-            by_size[s - 1] += int(minimal.sum())
-            by_column[list(chosen)] += weight * float(minimal.sum())
-    return SpecialUniques(scores, by_column, by_size, size)
+    most = min(d, LARGEST if largest is None else largest)
+    left = (WORK if largest is None else MOST_WORK) if work is None else work
+    keys = number_keys([column.astype(np.float64) for column in codes])
+    first = np.zeros(len(keys.sizes), dtype=np.int64)
+    first[keys.of[::-1]] = np.arange(n - 1, -1, -1)  # the different records, each once
+    values = [column[first] for column in codes]
+    alone = keys.sizes == 1
+    found = np.zeros((len(first), most), dtype=np.int64)  # MSUs of each record by size
+    in_column = np.zeros((d, most), dtype=np.int64)
+    whole = _Part(np.arange(len(first)), np.zeros(len(first), dtype=np.int64), np.flatnonzero(alone))
+    parts: dict[Columns, _Part] = {(): whole}
+    size = most
+    for s in range(1, most + 1):
+        wanted = list(_next_sets(parts, d, s))
+        left -= sum(len(parts[chosen[:-1]].rows) + _A_SET for chosen in wanted)
+        if left < 0.0 and s > 1:
+            size = s - 1
+            break
+        deeper: dict[Columns, _Part] = {}
+        for chosen in wanted:
+            unique, part = _look(parts, chosen, values, alone)
+            found[unique, s - 1] += 1
+            in_column[list(chosen), s - 1] += len(unique)
+            if len(part.alive):
+                deeper[chosen] = part
+        parts = deeper
+    weights = np.array([float(perm(d - s, size - s)) for s in range(1, size + 1)])
+    scores = np.zeros(n)
+    scores[first] = found[:, :size] @ weights  # a record that is there twice has none
+    return SpecialUniques(scores, in_column[:, :size] @ weights, found[:, :size].sum(axis=0), size)
+
+
+def _next_sets(parts: dict[Columns, _Part], d: int, size: int) -> Iterator[Columns]:
+    """Return the sets of some size in all of whose parts a record is alive."""
+    if size == 1:
+        yield from ((j,) for j in range(d) if len(parts[()].alive))
+        return
+    for before in parts:
+        for j in range(before[-1] + 1, d):
+            chosen = (*before, j)
+            if all(part in parts for part in combinations(chosen, size - 1)):
+                yield chosen
+
+
+def _look(parts: dict[Columns, _Part], chosen: Columns, values: Sequence[Ints], alone: Flags) -> tuple[Ints, _Part]:
+    """Return the records that a set of columns makes unique and no part of it does, and what is left in the set."""
+    before = parts[chosen[:-1]]
+    last = values[chosen[-1]]
+    candidates = before.alive
+    for less in combinations(chosen, len(chosen) - 1):
+        candidates = np.intersect1d(candidates, parts[less].alive, assume_unique=True)
+    agree = number_values(before.agree * (int(last.max()) + 1) + last[before.rows])[0]
+    several = (
+        np.bincount(agree, np.where(alone[before.rows], 1.0, 2.0)) > 1.0
+    )  # a record that is there twice has company
+    places = np.searchsorted(before.rows, candidates)  # the rows are in order
+    shared = several[agree[places]]
+    alive = candidates[shared]
+    stays = np.zeros(len(several), dtype=bool)
+    stays[agree[places[shared]]] = True
+    kept = stays[agree]
+    return candidates[~shared], _Part(before.rows[kept], agree[kept], alive)

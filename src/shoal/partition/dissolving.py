@@ -14,38 +14,33 @@ import numpy as np
 from shoal.columns.mixed import Mixed
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
-from shoal.kernels.mixed import add_sums, centre_of, distance, sums_start
+from shoal.kernels.mixed import Metric, add_sums, centre_of, distance
 from shoal.kernels.watch import STOP
 
 
 def dissolve_groups(records: Mixed, groups: Ints, k: int, watch: Ints) -> Ints:
     """Return the group (m,) of each distinct record, from 0, after those that do not pay are dissolved."""
     found = groups.copy()
-    _dissolve(records.cells, records.counts, *records.columns, found, watch)
+    _dissolve(records.values, records.counts, records.by_distance, found, watch)
     return np.unique(found, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 @kernel
 def _dissolve(
-    cells: Floats,
+    values: Floats,
     counts: Ints,
-    kinds: Ints,
-    tables: Floats,
-    offset: Ints,
-    width: Ints,
-    weights: Floats,
+    metric: Metric,
     groups: Ints,
     watch: Ints,
 ) -> None:
-    m, d = cells.shape
+    m, d = values.shape
     made = groups.max() + 1
-    start = sums_start(width)
-    sums, seen = np.zeros((made, start[d])), np.zeros((made, d))
+    sums, seen = np.zeros((made, metric.start[d])), np.zeros((made, d))
     for i in range(m):
-        add_sums(cells[i], counts[i], kinds, tables, offset, width, start, sums[groups[i]], seen[groups[i]])
+        add_sums(values[i], counts[i], metric, sums[groups[i]], seen[groups[i]])
     centres, alive = np.empty((made, d)), np.ones(made, np.bool_)
     for g in range(made):
-        centre_of(kinds, width, start, sums[g], seen[g], centres[g])
+        centre_of(metric, sums[g], seen[g], centres[g])
     home = np.empty(m, np.int64)
     changed = True
     while changed and watch[STOP] == 0:
@@ -53,7 +48,7 @@ def _dissolve(
         errors, sizes = np.zeros(made), np.zeros(made)
         for i in range(m):
             g = groups[i]
-            off = distance(cells[i], centres[g], kinds, tables, offset, width, weights)
+            off = distance(values[i], centres[g], metric)
             errors[g] += counts[i] * off * off
             sizes[g] += counts[i]
         each = np.zeros(made)
@@ -66,12 +61,12 @@ def _dissolve(
             for i in range(m):
                 if groups[i] != g:
                     continue
-                off = distance(cells[i], centres[g], kinds, tables, offset, width, weights)
+                off = distance(values[i], centres[g], metric)
                 own += counts[i] * off * off
                 least = np.inf
                 for h in range(made):
                     if alive[h] and h != g:
-                        there = distance(cells[i], centres[h], kinds, tables, offset, width, weights)
+                        there = distance(values[i], centres[h], metric)
                         if there < least:
                             least, home[i] = there, h
                 others += counts[i] * least * least
@@ -83,5 +78,5 @@ def _dissolve(
                 if groups[i] == g:
                     h = home[i]
                     groups[i] = h
-                    add_sums(cells[i], counts[i], kinds, tables, offset, width, start, sums[h], seen[h])
-                    centre_of(kinds, width, start, sums[h], seen[h], centres[h])
+                    add_sums(values[i], counts[i], metric, sums[h], seen[h])
+                    centre_of(metric, sums[h], seen[h], centres[h])

@@ -14,38 +14,32 @@ dissolved.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from shoal.columns.mixed import Mixed
 from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.compiling import kernel
-from shoal.kernels.mixed import EQUAL, add_sums, centre_of, distance, sums_start
+from shoal.kernels.mixed import Metric, add_sums, centre_of, distance
 from shoal.kernels.watch import DONE, STOP
 
 
 def k_modes(records: Mixed, k: int, watch: Ints, seed: int = 0, rounds: int = 10) -> Ints:
     """Partition records by k-modes, equal records together."""
-    plain = replace(records, kinds=np.where(records.semantic, EQUAL, records.kinds))
+    plain = records.equal_or_not()
     m = len(plain.counts)
     centres = min(m, len(records) // k)
     drawn = np.sort(np.random.default_rng(seed).permutation(m)[:centres])
     groups = np.empty(m, dtype=np.int64)
-    _gather(plain.cells, plain.counts, *plain.columns, plain.cells[drawn], rounds, k, groups, watch)
+    _gather(plain.values, plain.counts, plain.by_distance, plain.values[drawn], rounds, k, groups, watch)
     watch[DONE] = len(records)
     return records.spread(np.unique(groups, return_inverse=True)[1].reshape(-1).astype(np.int64))
 
 
 @kernel
 def _gather(
-    cells: Floats,
+    values: Floats,
     counts: Ints,
-    kinds: Ints,
-    tables: Floats,
-    offset: Ints,
-    width: Ints,
-    weights: Floats,
+    metric: Metric,
     centres: Floats,
     rounds: int,
     k: int,
@@ -53,24 +47,23 @@ def _gather(
     watch: Ints,
 ) -> None:
     """Write the group (m,) of each distinct record, from centres (c, d)."""
-    m, d = cells.shape
-    start = sums_start(width)
+    m, d = values.shape
     alive = np.ones(len(centres), np.bool_)
     groups[:] = -1
     for _ in range(rounds):
         changed = False
         for i in range(m):
-            g = _nearest(cells[i], centres, alive, kinds, tables, offset, width, weights)
+            g = _nearest(values[i], centres, alive, metric)
             changed |= g != groups[i]
             groups[i] = g
         if not changed or watch[STOP] != 0:
             break
-        sums, seen = np.zeros((len(centres), start[d])), np.zeros((len(centres), d))
+        sums, seen = np.zeros((len(centres), metric.start[d])), np.zeros((len(centres), d))
         for i in range(m):
-            add_sums(cells[i], counts[i], kinds, tables, offset, width, start, sums[groups[i]], seen[groups[i]])
+            add_sums(values[i], counts[i], metric, sums[groups[i]], seen[groups[i]])
         for g in range(len(centres)):
             if seen[g].max() > 0.0:
-                centre_of(kinds, width, start, sums[g], seen[g], centres[g])
+                centre_of(metric, sums[g], seen[g], centres[g])
     sizes = np.zeros(len(centres), np.int64)
     for i in range(m):
         sizes[groups[i]] += counts[i]
@@ -86,7 +79,7 @@ def _gather(
         alive[small] = False
         for i in range(m):
             if groups[i] == small:
-                g = _nearest(cells[i], centres, alive, kinds, tables, offset, width, weights)
+                g = _nearest(values[i], centres, alive, metric)
                 groups[i] = g
                 sizes[g] += counts[i]
 
@@ -96,17 +89,13 @@ def _nearest(
     record: Floats,
     centres: Floats,
     alive: Flags,
-    kinds: Ints,
-    tables: Floats,
-    offset: Ints,
-    width: Ints,
-    weights: Floats,
+    metric: Metric,
 ) -> int:
     """Return the nearest of the centres that are alive."""
     best, least = -1, np.inf
     for g in range(len(centres)):
         if alive[g]:
-            off = distance(record, centres[g], kinds, tables, offset, width, weights)
+            off = distance(record, centres[g], metric)
             if off < least:
                 best, least = g, off
     return best

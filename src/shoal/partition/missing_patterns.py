@@ -33,7 +33,7 @@ from shoal.blocking.strata import centres_of
 from shoal.columns.mixed import Mixed
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.kernels.arrays import Flags, Floats, Ints
-from shoal.kernels.mixed import EQUAL, NUMBER
+from shoal.kernels.mixed import distances
 from shoal.kernels.numbering import number_keys
 
 Nearness = Callable[[Ints, Ints], Floats]  # of records (m,) to the centre of others
@@ -201,19 +201,4 @@ def _off_mixed(records: Mixed, centre: Ints, rows: Ints) -> Floats:
     """Return the distance (m,) of records from the centre of others."""
     own, amount = np.unique(records.record[centre], return_counts=True)
     middle = centres_of(records, own, np.zeros(len(own), dtype=np.int64), amount.astype(np.float64), 1)[0]
-    cells = records.cells[records.record[rows]]
-    off = np.zeros(len(rows))
-    for j, kind in enumerate(records.kinds):
-        here = ~np.isnan(cells[:, j])
-        cell = cells[here, j]
-        gaps = np.full(len(rows), float(not np.isnan(middle[j])))
-        if np.isnan(middle[j]):
-            gaps[here] = 1.0
-        elif kind == NUMBER:
-            gaps[here] = np.abs(cell - middle[j])
-        elif kind == EQUAL:
-            gaps[here] = cell != middle[j]
-        else:
-            gaps[here] = records.tables[records.offset[j] + cell.astype(np.int64) * records.width[j] + int(middle[j])]
-        off += records.weights[j] * gaps
-    return off
+    return distances(records.values[records.record[rows]], middle, records.by_distance)

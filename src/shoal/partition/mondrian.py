@@ -30,7 +30,7 @@ import numpy as np
 from shoal.columns.mixed import Mixed
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
-from shoal.kernels.mixed import NUMBER, add_sums, cell_distance, centre_of, sums_start
+from shoal.kernels.mixed import NUMBER, Metric, add_sums, cell_distance, centre_of
 from shoal.kernels.watch import DONE, STOP
 
 _MEDIAN, _CENTROID, _GAP = range(3)
@@ -50,10 +50,10 @@ def mondrian_strict(records: Mixed, k: int, watch: Ints, seed: int = 0, persist:
     """Partition records as ``mondrian_ordered`` does, with the categories in an arbitrary order."""
     rng = np.random.default_rng(seed)
     order = records.order.copy()
-    for j, kind in enumerate(records.kinds):
-        seen = ~np.isnan(records.cells[:, j])
+    for j, kind in enumerate(records.metric.kinds):
+        seen = ~np.isnan(records.values[:, j])
         if kind != NUMBER and seen.any():
-            order[seen, j] = rng.permutation(records.width[j])[records.cells[seen, j].astype(np.int64)]
+            order[seen, j] = rng.permutation(records.metric.width[j])[records.values[seen, j].astype(np.int64)]
     return mondrian_ordered(replace(records, order=order), k, watch, persist)
 
 
@@ -64,26 +64,22 @@ def sa_mondrian(records: Mixed, k: int, watch: Ints, persist: bool = True) -> In
 
 def _partition(records: Mixed, k: int, watch: Ints, where: int, persist: bool) -> Ints:
     order = np.where(np.isnan(records.order), np.inf, records.order)
-    return records.spread(_cut(records.cells, order, records.counts, *records.columns, k, where, persist, watch))
+    return records.spread(_cut(records.values, order, records.counts, records.by_distance, k, where, persist, watch))
 
 
 @kernel
 def _cut(
-    cells: Floats,
+    values: Floats,
     order: Floats,
     counts: Ints,
-    kinds: Ints,
-    tables: Floats,
-    offset: Ints,
-    width: Ints,
-    weights: Floats,
+    metric: Metric,
     k: int,
     where: int,
     persist: bool,
     watch: Ints,
 ) -> Ints:
     """Group (m,) of each distinct record; ``order`` (m, d) is what columns are sorted by, infinite where missing."""
-    m, d = cells.shape
+    m, d = values.shape
     record = np.arange(m)  # a part is a run of these
     spans = widths(order, record, np.full(d, -1.0))
     lows, highs = [0], [m]
@@ -96,13 +92,12 @@ def _cut(
         if total >= 2 * k and watch[STOP] == 0:
             centre = np.empty(d)
             if where == _MEDIAN:
-                wide = weights * widths(order, part, spans)
+                wide = metric.weights * widths(order, part, spans)
             else:
-                wide = _far(cells, part, counts, kinds, tables, offset, width, weights, centre)
+                wide = _far(values, part, counts, metric, centre)
             for j in np.argsort(-wide, kind="mergesort"):
                 by_key = np.argsort(order[part, j], kind="mergesort")
-                column = (kinds[j], tables, offset[j], width[j])
-                at = _place(cells[:, j], order[:, j], part[by_key], counts, k, where, persist, centre[j], *column)
+                at = _place(values[:, j], order[:, j], part[by_key], counts, k, where, persist, centre[j], metric, j)
                 if at > 0:
                     record[low:high] = part[by_key]
                     break
@@ -120,33 +115,28 @@ def _cut(
 
 @kernel
 def _far(
-    cells: Floats,
+    values: Floats,
     part: Ints,
     counts: Ints,
-    kinds: Ints,
-    tables: Floats,
-    offset: Ints,
-    width: Ints,
-    weights: Floats,
+    metric: Metric,
     centre: Floats,
 ) -> Floats:
     """Weighted distance of a part from its centre (d,), which is written, in each column."""
-    d = len(kinds)
-    start = sums_start(width)
-    sums, seen, far = np.zeros(start[d]), np.zeros(d), np.zeros(d)
+    d = len(metric.kinds)
+    sums, seen, far = np.zeros(metric.start[d]), np.zeros(d), np.zeros(d)
     for i in part:
-        add_sums(cells[i], counts[i], kinds, tables, offset, width, start, sums, seen)
-    centre_of(kinds, width, start, sums, seen, centre)
+        add_sums(values[i], counts[i], metric, sums, seen)
+    centre_of(metric, sums, seen, centre)
     for i in part:
         for j in range(d):
-            off = cell_distance(cells[i, j], centre[j], kinds[j], tables, offset[j], width[j])
-            far[j] += weights[j] * off * counts[i]
+            off = cell_distance(values[i, j], centre[j], metric, j)
+            far[j] += metric.weights[j] * off * counts[i]
     return far
 
 
 @kernel
 def _place(
-    cells: Floats,
+    values: Floats,
     order: Floats,
     part: Ints,
     counts: Ints,
@@ -154,14 +144,12 @@ def _place(
     where: int,
     persist: bool,
     centre: float,
-    kind: int,
-    tables: Floats,
-    offset: int,
-    width: int,
+    metric: Metric,
+    j: int,
 ) -> int:
     """How many records of a part, in its order, go to the left; 0 where no cut that is tried leaves k on both sides.
 
-    ``cells`` (m,) and ``order`` (m,) are of one column.
+    ``values`` (m,) and ``order`` (m,) are of column ``j``.
     """
     m = len(part)
     below = np.zeros(m + 1, np.int64)
@@ -174,7 +162,7 @@ def _place(
     if where == _GAP:
         for b in range(1, m):
             if order[part[b]] != order[part[b - 1]]:
-                merit[b] = cell_distance(cells[part[b - 1]], cells[part[b]], kind, tables, offset, width)
+                merit[b] = cell_distance(values[part[b - 1]], values[part[b]], metric, j)
     elif where == _MEDIAN:
         # values up to the median go left; with `persist`, the cut that is nearest to the middle
         middle = order[part[np.searchsorted(2 * below[1:], total)]]
@@ -185,7 +173,7 @@ def _place(
         # before the first record with the centroid's value, after the last, then ever farther from both
         nearest, least = 0, np.inf
         for b in range(m):
-            off = cell_distance(cells[part[b]], centre, kind, tables, offset, width)
+            off = cell_distance(values[part[b]], centre, metric, j)
             if off < least:
                 nearest, least = b, off
         value = order[part[nearest]]

@@ -21,7 +21,7 @@ from shoal.partition.mondrian import widths
 def mondrian_relaxed(records: Mixed, k: int, watch: Ints) -> Ints:
     """Partition records by relaxed Mondrian."""
     order = np.where(np.isnan(records.order), np.inf, records.order)
-    return records.hand_out(*_halve(order, records.counts, records.weights, k, watch))
+    return records.hand_out(*_halve(order, records.counts, records.metric.weights, k, watch))
 
 
 @kernel

@@ -20,14 +20,12 @@ at least k records: it is closed only when it has, and one is begun only where k
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from shoal.columns.mixed import Mixed
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
-from shoal.kernels.mixed import EQUAL, add_sums, centre_of, distance, sums_start
+from shoal.kernels.mixed import Metric, add_sums, centre_of, distance
 from shoal.kernels.watch import DONE, STOP
 from shoal.partition.dissolving import dissolve_groups
 
@@ -43,7 +41,7 @@ def sa_mdav_static(records: Mixed, k: int, watch: Ints, dissolve: bool = False) 
 
 
 def _adaptive(records: Mixed, k: int, watch: Ints, follow: bool, dissolve: bool) -> Ints:
-    groups = _grow_whole(records.cells, records.counts, *records.columns, k, follow, watch)
+    groups = _grow_whole(records.values, records.counts, records.by_distance, k, follow, watch)
     if dissolve:
         groups = dissolve_groups(records, groups, k, watch)
     return records.spread(groups)
@@ -51,7 +49,7 @@ def _adaptive(records: Mixed, k: int, watch: Ints, follow: bool, dissolve: bool)
 
 def s_mdav(records: Mixed, k: int, watch: Ints) -> Ints:
     """Partition records by S-MDAV, into groups of k."""
-    return records.hand_out(*_grow_exact(records.cells, records.counts, *records.columns, k, watch))
+    return records.hand_out(*_grow_exact(records.values, records.counts, records.by_distance, k, watch))
 
 
 def mdav_generic(records: Mixed, k: int, watch: Ints) -> Ints:
@@ -60,28 +58,24 @@ def mdav_generic(records: Mixed, k: int, watch: Ints) -> Ints:
     Source: J. Domingo-Ferrer and V. Torra, Ordinal, continuous and heterogeneous k-anonymity through microaggregation,
     Data Mining and Knowledge Discovery 11, 2005.
     """
-    return s_mdav(replace(records, kinds=np.where(records.semantic, EQUAL, records.kinds)), k, watch)
+    return s_mdav(records.equal_or_not(), k, watch)
 
 
 @kernel
 def _farthest(
     point: Floats,
-    cells: Floats,
+    values: Floats,
     factor: Ints,
     rest: Ints,
     size: int,
-    kinds: Ints,
-    tables: Floats,
-    offset: Ints,
-    width: Ints,
-    weights: Floats,
+    metric: Metric,
     sign: float,
 ) -> int:
     """Place among the first ``size`` of ``rest`` of the record farthest from a point, or nearest with a sign of -1."""
     best, most = -1, -np.inf
     for a in range(size):
         i = rest[a]
-        off = sign * distance(cells[i], point, kinds, tables, offset, width, weights) * factor[i]
+        off = sign * distance(values[i], point, metric) * factor[i]
         if off > most or (off == most and i < rest[best]):
             best, most = a, off
     return best
@@ -89,35 +83,30 @@ def _farthest(
 
 @kernel
 def _grow_whole(
-    cells: Floats,
+    values: Floats,
     counts: Ints,
-    kinds: Ints,
-    tables: Floats,
-    offset: Ints,
-    width: Ints,
-    weights: Floats,
+    metric: Metric,
     k: int,
     follow: bool,
     watch: Ints,
 ) -> Ints:
     """Group (m,) of each distinct record; ``follow`` finds the centroid of a group again with each that joins."""
-    m, d = cells.shape
-    start = sums_start(width)
+    m, d = values.shape
     rest, size, left = np.arange(m), m, counts.sum()
-    total, seen = np.zeros(start[d]), np.zeros(d)
+    total, seen = np.zeros(metric.start[d]), np.zeros(d)
     for i in range(m):
-        add_sums(cells[i], counts[i], kinds, tables, offset, width, start, total, seen)
+        add_sums(values[i], counts[i], metric, total, seen)
     groups = np.full(m, -1)
     centres = np.empty((m, d))
-    sums, has, point, first = np.zeros(start[d]), np.zeros(d), np.empty(d), np.empty(d)
+    sums, has, point, first = np.zeros(metric.start[d]), np.zeros(d), np.empty(d), np.empty(d)
     made, second = 0, False
     while left >= k and watch[STOP] == 0:
         if not second:
-            centre_of(kinds, width, start, total, seen, point)
+            centre_of(metric, total, seen, point)
         else:
             point[:] = first
-        a = _farthest(point, cells, counts, rest, size, kinds, tables, offset, width, weights, 1.0)
-        first[:] = cells[rest[a]]
+        a = _farthest(point, values, counts, rest, size, metric, 1.0)
+        first[:] = values[rest[a]]
         point[:] = first
         sums[:] = 0.0
         has[:] = 0.0
@@ -129,14 +118,14 @@ def _grow_whole(
             groups[i] = made
             in_group += counts[i]
             left -= counts[i]
-            add_sums(cells[i], -counts[i], kinds, tables, offset, width, start, total, seen)
-            add_sums(cells[i], counts[i], kinds, tables, offset, width, start, sums, has)
+            add_sums(values[i], -counts[i], metric, total, seen)
+            add_sums(values[i], counts[i], metric, sums, has)
             if follow:
-                centre_of(kinds, width, start, sums, has, point)
+                centre_of(metric, sums, has, point)
             if in_group >= k:
                 break
-            a = _farthest(point, cells, counts, rest, size, kinds, tables, offset, width, weights, -1.0)
-        centre_of(kinds, width, start, sums, has, centres[made])
+            a = _farthest(point, values, counts, rest, size, metric, -1.0)
+        centre_of(metric, sums, has, centres[made])
         made += 1
         second = not second
         watch[DONE] += in_group
@@ -144,7 +133,7 @@ def _grow_whole(
         i = rest[a]
         least = np.inf
         for g in range(made):
-            off = distance(cells[i], centres[g], kinds, tables, offset, width, weights)
+            off = distance(values[i], centres[g], metric)
             if off < least:
                 least, groups[i] = off, g
     watch[DONE] += left
@@ -153,24 +142,19 @@ def _grow_whole(
 
 @kernel
 def _grow_exact(  # noqa: PLR0915 - a search loop in one piece
-    cells: Floats,
+    values: Floats,
     counts: Ints,
-    kinds: Ints,
-    tables: Floats,
-    offset: Ints,
-    width: Ints,
-    weights: Floats,
+    metric: Metric,
     k: int,
     watch: Ints,
 ) -> tuple[Ints, Ints, Ints]:
     """Portions of the distinct records: which record, to which group, how many."""
-    m, d = cells.shape
-    start = sums_start(width)
+    m, d = values.shape
     free, rest, size, left = counts.copy(), np.arange(m), m, counts.sum()
     ones = np.ones(m, np.int64)
-    total, seen = np.zeros(start[d]), np.zeros(d)
+    total, seen = np.zeros(metric.start[d]), np.zeros(d)
     for i in range(m):
-        add_sums(cells[i], counts[i], kinds, tables, offset, width, start, total, seen)
+        add_sums(values[i], counts[i], metric, total, seen)
     room = m + left // k + 1  # a portion exhausts its record, or is the last of its group
     record, group, amount = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
     off, used = np.empty(m), 0
@@ -180,18 +164,18 @@ def _grow_exact(  # noqa: PLR0915 - a search loop in one piece
         if second:
             point[:] = first
         else:
-            centre_of(kinds, width, start, total, seen, point)
-        a = _farthest(point, cells, ones, rest, size, kinds, tables, offset, width, weights, 1.0)
+            centre_of(metric, total, seen, point)
+        a = _farthest(point, values, ones, rest, size, metric, 1.0)
         seed = rest[a]
-        first[:] = cells[seed]
+        first[:] = values[seed]
         if free[seed] >= k:
             record[used], group[used], amount[used] = seed, made, k
             used += 1
             free[seed] -= k
-            add_sums(cells[seed], -k, kinds, tables, offset, width, start, total, seen)
+            add_sums(values[seed], -k, metric, total, seen)
         else:
             for b in range(size):
-                off[rest[b]] = distance(cells[rest[b]], first, kinds, tables, offset, width, weights)
+                off[rest[b]] = distance(values[rest[b]], first, metric)
             need = k
             while need > 0:
                 best, least = -1, np.inf
@@ -204,7 +188,7 @@ def _grow_exact(  # noqa: PLR0915 - a search loop in one piece
                 used += 1
                 free[best] -= taken
                 need -= taken
-                add_sums(cells[best], -taken, kinds, tables, offset, width, start, total, seen)
+                add_sums(values[best], -taken, metric, total, seen)
         left -= k
         watch[DONE] += k
         made += 1

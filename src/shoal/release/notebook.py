@@ -1,14 +1,10 @@
-"""What a notebook shows of a release: a small table, without scripts."""
+"""What a notebook shows of a release."""
 
 from __future__ import annotations
 
-from html import escape
-from typing import Any
-
-from shoal.errors import printable
+from shoal.errors import decimal, ranged
+from shoal.plan.notebook import fragment
 from shoal.release.summary import Summary
-
-_CELL = "text-align:left;padding:.2em 1em .2em 0;vertical-align:top"
 
 
 def release_fragment(summary: Summary) -> str:
@@ -16,21 +12,12 @@ def release_fragment(summary: Summary) -> str:
     rows = {
         "method": f"{summary.method}, k = {summary.k}",
         "records": f"{summary.records:,}",
-        "groups": f"{summary.groups:,} of {summary.smallest_group:,} to {summary.largest_group:,} records",
-        "information loss": f"{summary.information_loss:.2f} %",
-        **({} if summary.record_loss is None else {"record loss": f"{summary.record_loss:.2f} %"}),
+        "groups": f"{summary.groups:,} of {ranged(summary.smallest_group, summary.largest_group, 'record')}",
+        "information loss": f"{decimal(summary.information_loss)} %",
+        **({} if summary.record_loss is None else {"record loss": f"{decimal(summary.record_loss)} %"}),
         "suppressed cells": f"{summary.suppressed_cells:,}",
         **({"missing patterns": "ignored"} if summary.missing_patterns == "ignored" else {}),
-        "quasi-identifiers": "; ".join(", ".join(map(printable, part.columns)) for part in summary.sets),
+        "quasi-identifiers": "; ".join(", ".join(part.columns) for part in summary.sets),
     }
-    lines = "".join(_row(name, value) for name, value in rows.items())
-    notes = "".join(f"<li>{escape(printable(note))}</li>" for note in summary.notes)
-    told = f"<ul>{notes}</ul>" if notes else ""
-    return (
-        f'<div><table><caption style="text-align:left"><strong>Release</strong></caption><tbody>{lines}</tbody></table>'
-        f"{told}<p>release.report(&quot;report.html&quot;) writes the whole report.</p></div>"
-    )
-
-
-def _row(name: str, value: Any) -> str:
-    return f'<tr><th scope="row" style="{_CELL}">{escape(name)}</th><td style="{_CELL}">{escape(str(value))}</td></tr>'
+    told = 'release.report("report.html") writes the whole report.'
+    return fragment("Release", rows, notes=summary.notes, told=told)

@@ -10,7 +10,7 @@ import numpy as np
 from shoal.aggregate.sets import ProtectedSet
 from shoal.columns.categories import AnyColumn
 from shoal.columns.mixed import distinct_records
-from shoal.errors import BrokenPromise, counted, listed
+from shoal.errors import BrokenPromise, counted, listed, one_or_many
 from shoal.kernels.arrays import Flags, Ints, Numbers
 from shoal.plan.plan import Plan
 from shoal.tables.table import Table, open_table
@@ -22,7 +22,8 @@ def check_groups(groups: Ints, k: int, records: int) -> None:
         raise BrokenPromise("a record has no group")
     sizes = np.bincount(groups)
     if sizes.min() < k:
-        raise BrokenPromise(f"{int((sizes < k).sum())} groups have fewer than k = {k} records")
+        small = int((sizes < k).sum())
+        raise BrokenPromise(f"{counted(small, 'group')} {one_or_many(small, 'has', 'have')} fewer than k = {k} records")
 
 
 def check_strata_kept(groups: Ints, codes: Ints) -> None:
@@ -67,7 +68,7 @@ def check_table(
 ) -> None:
     """Rows, names, order and types of the columns are what went in, without the dropped columns."""
     if records[0] != records[1]:
-        raise BrokenPromise(f"{records[0]} records went in and {records[1]} came out")
+        raise BrokenPromise(f"{counted(records[0], 'record')} went in and {records[1]} came out")
     expected = [(name, kind) for name, kind in before if name not in dropped]
     if expected != list(after):
         changed = sorted({name for name, _ in set(expected) ^ set(after)})

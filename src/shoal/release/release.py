@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.errors import FileError, MissingExtra
+from shoal.errors import FileError, MissingExtra, counted, ranged
 from shoal.kernels.arrays import Ints
 from shoal.plan.files_read import Inputs, files_read
 from shoal.plan.folders import without_folders
@@ -22,6 +22,7 @@ from shoal.release.notebook import release_fragment
 from shoal.release.summary import Summary
 from shoal.tables.files import Source, check_writable, checksum, write_file
 from shoal.tables.files.writing_whole import check_target, encoded, write_whole, written_whole
+from shoal.tables.manifest import manifest_path
 from shoal.tables.table import open_table
 
 if TYPE_CHECKING:
@@ -68,7 +69,8 @@ class Release:
     def __repr__(self) -> str:
         s = self.summary
         return (
-            f"<Release of {s.records} records in {s.groups} groups of {s.smallest_group} to {s.largest_group}, "
+            f"<Release of {counted(s.records, 'record')} in {counted(s.groups, 'group')} of "
+            f"{ranged(s.smallest_group, s.largest_group, 'record')}, "
             f"method {s.method}, k = {s.k}, information loss {s.information_loss:.4g} %>"
         )
 
@@ -151,6 +153,7 @@ class Release:
         known: str | Sequence[str] | None = None,
         blocking: str | Sequence[str] | None = None,
         population: Any = None,
+        unique_columns: int | None = None,
         threads: int | None = None,
         progress: bool | None = None,
     ) -> Measures:
@@ -175,6 +178,7 @@ class Release:
             column_weights=self.plan.column_weights,
             # without categories there is no distance of records that mix kinds
             scaling=None if self.summary.record_loss is None else self.plan.scaling,
+            unique_columns=unique_columns,
             threads=threads,
             progress=progress,
         )
@@ -236,11 +240,6 @@ def check_report(path: Path, inputs: Inputs = (), overwrite: bool = True, beside
     check_target(path, inputs, overwrite)
     if not all(map(find_spec, ("altair", "jinja2", "vl_convert"))):
         raise MissingExtra("a report", "report")
-
-
-def manifest_path(path: Path) -> Path:
-    """Return where the manifest of a release is written: beside it."""
-    return path.with_name(path.name + ".manifest.json")
 
 
 def _size_counts(groups: Ints) -> dict[str, int]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.aggregate.sets import ProtectedSet
 from shoal.columns.numbers import Column
+from shoal.errors import decimal
 from shoal.partition.search.found import gap_of
 from shoal.release.searching import Searched
 
@@ -38,6 +39,6 @@ def rounding_note(searched: Searched, gap: float | None) -> list[str]:
     if gap is None or searched.gap is None or gap < searched.gap + 0.005:
         return []
     return [
-        f"the gap of {gap:.2f} % is that of the released values; before they were rounded, or adapted to rules, it was "
-        f"{searched.gap:.2f} %"
+        f"the gap of {decimal(gap)} % is that of the released values; before they were rounded, or adapted to rules, "
+        f"it was {decimal(searched.gap)} %"
     ]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shoal.errors import PlanError
+from shoal.errors import PlanError, decimal
 from shoal.kernels.arrays import Ints
 from shoal.kernels.threads import Report, threads_of_each
 from shoal.partition.search.budget import Budget, budget_of
@@ -105,9 +105,9 @@ def _tell(problem: Searchable[Any], report: Report, place: int, records: int) ->
     total = problem.total()
 
     def tell(part: float, cost: float, bound: float) -> None:
-        words = f"{problem.measure} {100.0 * cost / total:.4f} %" if total > 0.0 else ""
+        words = f"{problem.measure} {decimal(100.0 * cost / total, 4)} %" if total > 0.0 else ""
         if bound > 0.0:
-            words += f", gap {gap_of(cost, bound):.2f} %"
+            words += f", gap {decimal(gap_of(cost, bound))} %"
         report(int((place + part) * records), words)
 
     return tell

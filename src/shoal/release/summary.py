@@ -13,7 +13,7 @@ from shoal.aggregate.sets import ProtectedSet
 from shoal.columns.categories import AnyColumn, Category
 from shoal.columns.mixed import distinct_records
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
-from shoal.errors import counted
+from shoal.errors import counted, decimal, fewer_others, one_or_many
 from shoal.kernels.arrays import Ints, Masked
 from shoal.measures.figures import NamedFigures
 from shoal.measures.loss import Losses, measure_losses
@@ -26,6 +26,8 @@ from shoal.release.searching import Searched
 from shoal.release.strata import Strata
 from shoal.rules.accounting import RuleSummary
 from shoal.tables.files import Source, marked_in_several_ways
+
+_MERGED = "share groups with their nearest; their labels are"
 
 
 @dataclass(frozen=True)
@@ -289,8 +291,8 @@ def _notes(run: Run, combined: int, suppressed: int, constant: list[str]) -> lis
         notes.append(f"constant, so without a part in distances and loss: {', '.join(constant)}")
     if merged:
         notes.append(
-            f"{merged} of the strata had fewer than {k} records and share groups with their nearest; their labels "
-            "are still in the release"
+            f"{counted(merged, 'stratum', 'strata')} had fewer than {k} records and "
+            f"{one_or_many(merged, 'shares groups with its nearest; its label is', _MERGED)} still in the release"
         )
     return notes
 
@@ -326,10 +328,9 @@ def _missing_notes(run: Run) -> list[str]:
         return []
     records = int(apart.sum())
     share, their, them = ("shares", "its", "it") if records == 1 else ("share", "their", "them")
-    few = "no other" if k == 2 else f"fewer than {k - 1} others"
     return [
-        f"{counted(records, 'record')} {share} with {few} of {their} group which values are missing: whoever knows "
-        f"that could tell {them} apart"
+        f"{counted(records, 'record')} {share} with {fewer_others(k)} of {their} group which values are missing: "
+        f"whoever knows that could tell {them} apart"
     ]
 
 
@@ -348,10 +349,11 @@ def _search_notes(options: Mapping[str, Any], searched: Searched | None) -> list
     notes = []
     if searched.interrupted:
         steps = max(searched.steps)
-        notes.append(f"the search was interrupted after {steps} steps; the release is the best found until then")
+        told = counted(steps, "step")
+        notes.append(f"the search was interrupted after {told}; the release is the best found until then")
     wanted = options.get("gap")
     if wanted is not None and searched.gap is not None and searched.gap > wanted:
-        notes.append(f"a gap of {wanted:g} % was not reached; {searched.gap:.3g} % is proved")
+        notes.append(f"a gap of {wanted:g} % was not reached; {decimal(searched.gap)} % is proved")
     if options.get("bound") is not None and not searched.bound and searched.gap != 0.0:
         notes.append("no lower bound was proved in the time for it; give it more, or a smaller k")
     return notes

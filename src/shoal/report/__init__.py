@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import PlanError
+from shoal.measures.how_made import how_made
 from shoal.measures.measurement import Names
 from shoal.plan.files_read import files_read
-from shoal.plan.plan import Reading
+from shoal.plan.plan import Plan, Reading
 from shoal.release.release import Release, check_report
 from shoal.report.editions import find_edition
 from shoal.report.facts import facts_of_release, facts_of_tables
@@ -32,6 +32,13 @@ def write_report(
     confidential: Names = None,
     weight: str | None = None,
     known: Names = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    orders: Mapping[str, Sequence[str]] | None = None,
+    nominal: Names = None,
+    column_weights: Mapping[str, float] | None = None,
+    scaling: str | None = None,
+    unique_columns: int | None = None,
+    plan: Plan | str | Path | None = None,
     reading: Reading | Mapping[str, Any] | None = None,
     threads: int | None = None,
     progress: bool | None = None,
@@ -39,8 +46,8 @@ def write_report(
 ) -> Path:
     """Write a report of a release, whoever made it, as one HTML file that needs no network.
 
-    Where the release is a file that shoal wrote, the manifest beside it tells what was asked for, and gives the
-    quasi-identifiers, confidential columns and weight where they are not named here.
+    Where the release is a file that shoal wrote, the manifest beside it tells what was asked for, and gives roles,
+    hierarchies and the like where nothing is said about them here; in its place a plan can be given.
 
     Parameters
     ----------
@@ -48,7 +55,8 @@ def write_report(
         The table before and after, with the same rows in the same order.
     path : path
         Where to write the report, ``.html`` or ``.htm``.
-    quasi_identifiers, confidential, weight, known, reading, threads, progress
+    quasi_identifiers, confidential, weight, known, hierarchies, orders, nominal, column_weights, scaling, \
+    unique_columns, plan, reading, threads, progress
         As for :func:`shoal.measure`.
     edition : {"internal", "external"}
         For those who may see the original, or to go with the release: without anything that helps an intruder.
@@ -76,18 +84,25 @@ def write_report(
     'report.html'
     """
     path, chosen = Path(path), find_edition(edition)
-    inputs = files_read({}, tables=(original, released))
+    made = how_made(original, released, plan)
+    tables = files_read({"hierarchies": hierarchies}, plan=plan, tables=(original, released))
+    inputs = [*made.files(), *tables]
     check_report(path, inputs, overwrite)
-    if threads is not None and threads < 1:
-        raise PlanError("threads: must be at least 1")
     facts = facts_of_tables(
         original,
         released,
-        quasi_identifiers,
         chosen,
+        made,
+        quasi_identifiers=quasi_identifiers,
         confidential=confidential,
         weight=weight,
         known=known,
+        hierarchies=hierarchies,
+        orders=orders,
+        nominal=nominal,
+        column_weights=column_weights,
+        scaling=scaling,
+        unique_columns=unique_columns,
         reading=reading,
         threads=threads,
         progress=progress,

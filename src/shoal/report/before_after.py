@@ -22,6 +22,7 @@ from shoal.tables.table import Table
 
 QUANTILES = (0, 5, 25, 50, 75, 95, 100)
 _LARGEST_SHARE = 0.1  # of the sum of squares of a column that one value may have
+_MANY_ZEROS = 0.1  # of the values of the original, beyond which zeros are told by themselves
 OPEN = 1.0  # percent of the records at either end that may lie in an open bin
 _MS = {"s": 1e3, "ms": 1.0, "us": 1e-3, "ns": 1e-6}
 _DAY = 86_400_000.0
@@ -73,6 +74,9 @@ class NumberShape:
     held_back : bool
         Whether figures of the original are not told: a value was suppressed, which could be worked out from them and
         the release, or a single one decides them. Never where everything may be told.
+    zeros : tuple of int or None
+        Values of the two tables that are exactly 0, where those are so many that they are told by themselves; bins hold
+        the others then.
     """
 
     name: str
@@ -84,6 +88,13 @@ class NumberShape:
     before: Side
     after: Side
     held_back: bool = False
+    zeros: tuple[int, int] | None = None
+
+    @property
+    def totals(self) -> tuple[int, int]:
+        """Values of the two tables."""
+        before, after = self.zeros or (0, 0)
+        return sum(self.before.counts) + before, sum(self.after.counts) + after
 
 
 @dataclass(frozen=True)
@@ -95,7 +106,7 @@ class CategoryShape:
     name : str
         Name of the column.
     labels : list of str
-        The most common categories, commonest first.
+        The categories that are most common in either table, commonest in the original first.
     before, after : list of int
         Their records in the two tables.
     others : int
@@ -154,8 +165,11 @@ def number_shape(original: Table, released: Table, name: str, least: int = 0, bi
     """
     (was, there, whole), (now, kept, _) = _values(original, name), _values(released, name)
     date = original.kind(name) is Kind.DATE
-    edges = _edges(now if least else np.concatenate((was, now)), bins, whole, date)
-    counted = [_count(values, edges) for values in (was, now)]
+    zeros = None if date else _zeros(was, now, whole, least, bins)
+    binned = (was, now) if zeros is None else (was[was != 0.0], now[now != 0.0])
+    both = binned[1] if least else np.concatenate(binned)
+    edges = _edges(both, bins, whole, date)
+    counted = [_count(values, edges) for values in binned]
     if least:
         cuts = _joined(counted[0], least)
         edges = edges[cuts]
@@ -164,12 +178,22 @@ def number_shape(original: Table, released: Table, name: str, least: int = 0, bi
         _side(values, counts, int((~seen).sum()), least if values is was else 0)
         for values, counts, seen in zip((was, now), counted, (there, kept), strict=True)
     ]
-    both = now if least else np.concatenate((was, now))
     outside = (len(edges) > 0 and bool((both < edges[0]).any()), len(edges) > 0 and bool((both > edges[-1]).any()))
     if least:  # that an original lies outside is not told: ends are always open
         outside = (len(edges) > 0, len(edges) > 0)
     held_back = least > 0 and (bool((there & ~kept).any()) or _decided_by_one(was))
-    return NumberShape(name, date, whole, edges.tolist(), *outside, sides[0], sides[1], held_back)
+    return NumberShape(name, date, whole, edges.tolist(), *outside, sides[0], sides[1], held_back, zeros)
+
+
+def _zeros(was: Floats, now: Floats, whole: bool, least: int, bins: int) -> tuple[int, int] | None:
+    """Count the zeros of both tables where many values of the original are 0 and these have no bin of their own."""
+    counts = int((was == 0.0).sum()), int((now == 0.0).sum())
+    others = len(was) - counts[0], len(now) - counts[1]
+    if counts[0] < max(_MANY_ZEROS * len(was), 1, least) or not min(others) or others[0] < least:
+        return None
+    edges = _edges(np.concatenate((was, now)), bins, whole, False)
+    alone = whole and len(edges) > 1 and bool((np.diff(edges) <= 1.0).all())
+    return None if alone else counts
 
 
 def _decided_by_one(values: Floats) -> bool:
@@ -188,7 +212,12 @@ def category_shape(original: Table, released: Table, name: str, least: int = 0, 
     was, now = (_categories(table, name) for table in (original, released))
     missing = was.pop(None, 0), now.pop(None, 0)
     every = sorted(set(was) | set(now), key=lambda label: (-was[label], -now[label], str(label)))
-    shown = every[:most]
+    if len(every) > most:
+        # by either table, so that names which the release alone has, such as those of a hierarchy, are not all others
+        common = set(sorted(every, key=lambda label: (-max(was[label], now[label]), every.index(label)))[:most])
+        shown = [label for label in every if label in common]
+    else:
+        shown = every
     if least:
         shown = [label for label in shown if was[label] >= least and now[label] >= least]
         while shown and any(0 < sum(c[x] for x in every if x not in shown) < least for c in (was, now)):
@@ -218,11 +247,14 @@ def _change(original: Table, released: Table, name: str) -> ColumnChange:
     if kind in MEASURABLE and released.kind(name) is kind:
         was, there, now, kept = *_all_values(original, name), *_all_values(released, name)
         differs = was != now
+    elif Kind.OTHER in (kind, released.kind(name)):  # lists and the like, which have no numbers
+        cells = [table.cells(name) for table in (original, released)]
+        (there, kept), texts = (seen for _, seen in cells), [list(map(str, values)) for values, _ in cells]
+        differs = np.fromiter((a != b for a, b in zip(*texts, strict=True)), bool, len(there))
     else:
-        (old, there), (new, kept) = original.cells(name), released.cells(name)
-        alike = released.kind(name) is kind
-        pairs = zip(old, new, strict=True)
-        differs = np.fromiter((a != b if alike else str(a) != str(b) for a, b in pairs), bool, len(old))
+        numbers: dict[str, int] = {}
+        (old, there), (new, kept) = (_texts(table, name, numbers) for table in (original, released))
+        differs = old != new
     return ColumnChange(
         name,
         kind,
@@ -233,6 +265,13 @@ def _change(original: Table, released: Table, name: str) -> ColumnChange:
         int((~there).sum()),
         int((~kept).sum()),
     )
+
+
+def _texts(table: Table, name: str, numbers: dict[str, int]) -> tuple[Ints, Flags]:
+    """Number the values of a column by what they are as texts, alike for all tables that share ``numbers``."""
+    factor = table.factor(name)
+    of_label = np.array([numbers.setdefault(str(label), len(numbers)) for label in factor.labels] or [0])
+    return of_label[factor.codes], factor.observed
 
 
 def _all_values(table: Table, name: str) -> tuple[Floats, Flags]:
@@ -254,8 +293,13 @@ def _values(table: Table, name: str) -> tuple[Floats, Flags, bool]:
 
 
 def _categories(table: Table, name: str) -> Counter[Any]:
-    cells, seen = table.cells(name)
-    return Counter(str(cell) if there else None for cell, there in zip(cells, seen.tolist(), strict=True))
+    """Count the categories of a column as texts; None is the missing ones."""
+    factor = table.factor(name)
+    counts = np.bincount(factor.codes[factor.observed], minlength=len(factor.labels)).tolist()
+    found: Counter[Any] = Counter({None: int((~factor.observed).sum())})
+    for label, count in zip(factor.labels, counts, strict=True):
+        found[str(label)] += count
+    return +found
 
 
 def _side(values: Floats, counts: Ints, missing: int, least: int) -> Side:

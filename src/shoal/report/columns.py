@@ -26,6 +26,7 @@ def distributions(facts: Facts) -> Section | None:
         "distributions",
         "Distributions before and after",
         "Bars are the release, the line is the original."
+        + (" Records are counted, and not weighted, also in means." if facts.measures.weight else "")
         + (
             ""
             if facts.edition.internal
@@ -53,16 +54,26 @@ def _number_card(facts: Facts, shape: NumberShape) -> Card:
     own = facts.measures.by_column[shape.name]
     distance = f"; Kolmogorov-Smirnov {facts.edition.plain(own['kolmogorov_smirnov'])}."
     label = f"Histogram of {shape.name} before and after. {said}{distance}"
-    return Card(
-        shape.name,
-        [Plot(plots.histogram(shape, facts.edition), label, f"{said}{distance}", _bins_grid(facts, shape))],
-    )
+    parts: list[Part] = []
+    if shape.zeros is not None:
+        shares = [facts.edition.share(n, whole) for n, whole in zip(shape.zeros, shape.totals, strict=True)]
+        told = f"Exactly 0: {shares[0]:.3g} % before, {shares[1]:.3g} % after. The histogram has the other values."
+        parts.append(Plot(plots.zeros(shape, facts.edition), f"Bar chart of zeros in {shape.name}. {told}", told))
+    parts.append(Plot(plots.histogram(shape, facts.edition), label, f"{said}{distance}", _bins_grid(facts, shape)))
+    return Card(shape.name, parts)
 
 
 def _bins_grid(facts: Facts, shape: NumberShape) -> Grid:
     sides = [side.counts for side in (shape.before, shape.after)]
-    shares = [[f"{facts.edition.share(count, sum(counts)):.3g}" for count in counts] for counts in sides]
-    rows = list(zip(plots.bin_labels(shape), *shares, strict=True))
+    labels = plots.bin_labels(shape)
+    if shape.zeros is not None:
+        sides = [[own, *counts] for own, counts in zip(shape.zeros, sides, strict=True)]
+        labels = ["0", *labels]
+    shares = [
+        [f"{facts.edition.share(n, total):.3g}" for n in counts]
+        for counts, total in zip(sides, shape.totals, strict=True)
+    ]
+    rows = list(zip(labels, *shares, strict=True))
     return Grid(
         f"{shape.name}: shares of the records", ("values", "before, %", "after, %"), rows, folded=True, opener=_OPENER
     )

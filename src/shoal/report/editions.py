@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from shoal.errors import PlanError, did_you_mean
+from shoal.errors import PlanError, decimal, did_you_mean
 from shoal.measures.catalogue import Measure
 
 FEWEST = 10  # original records that a figure of the external edition is about, at least
@@ -24,6 +24,7 @@ INSIDE = (  # measures that the external edition leaves out: what the original w
 BY_SIZE = (  # measures that follow from sums of values or of squares, so that few columns give that of one back
     *("information_loss", "numeric_loss", "record_loss", "pil", "il1s", "wasserstein", "eigenvalue_difference"),
     *("correlation_difference", "pmse", "pmse_ratio", "coefficients_kept"),
+    *("weighted_mean_change", "weighted_total_change"),
 )
 _COUNTS = ("suppressed_cells", "sample_uniques", "sample_uniques_original", "special_uniques")  # of records or cells
 _PERCENT = "\N{NO-BREAK SPACE}%"
@@ -64,11 +65,13 @@ class Edition:
     def share(self, part: int, whole: int) -> float:
         """Return a share in percent, as exact as it may be told."""
         percent = 100.0 * part / whole if whole else 0.0
-        return round(percent, 3 if self.internal else 0)
+        return (round(percent, 3) or float(f"{percent:.1g}")) if self.internal else round(percent)
 
     def percent(self, value: float) -> str:
         """Write a figure in percent."""
-        return f"{value:.2f}{_PERCENT}" if self.internal else f"{value:.1f}{_PERCENT}"
+        if self.internal:
+            return f"{decimal(value)}{_PERCENT}"
+        return f"below 0.1{_PERCENT}" if 0.0 < value < 0.05 else f"{value:.1f}{_PERCENT}"
 
     def plain(self, value: float) -> str:
         """Write a figure that has no unit."""

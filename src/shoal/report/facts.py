@@ -2,40 +2,25 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from shoal.columns.hierarchy import load_hierarchy
-from shoal.errors import PlanError
+from shoal.measures.how_made import HowMade, read_tables
 from shoal.measures.measured import Measures
-from shoal.measures.measurement import Names, measure
-from shoal.plan.folders import beside
+from shoal.measures.measurement import measure_as_asked
 from shoal.plan.plan import Plan, Reading, as_reading
-from shoal.plan.roles import MEASURABLE
 from shoal.plan.version import shoal_version
 from shoal.release.declaring import DEFAULT_METHOD
-from shoal.release.quasi_identifiers import kind_of
-from shoal.release.release import Release, manifest_path
+from shoal.release.release import Release
 from shoal.report.before_after import ColumnChange, NumberShape, Shape, column_changes, shapes
 from shoal.report.editions import BY_SIZE, INSIDE, Edition
 from shoal.report.outlines import Outline, outline
-from shoal.tables.files import Source, file_format
-from shoal.tables.files.journal import complete_renames
-from shoal.tables.reading import read
+from shoal.tables.files import file_format
 from shoal.tables.table import Table, open_table
-
-_SUMMARY = {
-    "groups": int,
-    "smallest_group": int,
-    "largest_group": int,
-    "sets": list,
-    "notes": list,
-}  # what is told of it
 
 
 @dataclass(frozen=True)
@@ -151,52 +136,30 @@ def facts_of_release(
 def facts_of_tables(
     original: Any,
     released: Any,
-    quasi_identifiers: Names | Sequence[Sequence[str]],
     edition: Edition,
+    made: HowMade,
     *,
-    confidential: Names,
-    weight: str | None,
-    known: Names,
     reading: Reading | Mapping[str, Any] | None,
-    threads: int | None,
-    progress: bool | None,
+    **given: Any,
 ) -> Facts:
-    """Gather what there is to tell about two tables or files, whoever made the second."""
-    manifest, notes = _manifest_of(released)
-    plan = _plan_of(manifest, notes)
-    if plan:  # a manifest names files without their folders
-        plan = beside(plan, [Path(one).parent for one in (released, original) if isinstance(one, str | Path)])
-    sources, tables = _read_both(original, released, as_reading(reading), plan)
-    files = [(source.path.name, source.sha256) if source else ("", "") for source in sources]
-    notes += [f"{source.path.name}: {note}" for source in sources if source for note in source.notes]
-    if plan and not _belongs(manifest, files, notes):
-        manifest, plan = {}, None
-    if plan and quasi_identifiers is None:
-        quasi_identifiers = plan.quasi_identifiers
-        confidential = confidential if confidential is not None else plan.confidential
-        weight = weight if weight is not None else plan.weight
-    measures = measure(
-        tables[0].native,
-        tables[1].native,
-        quasi_identifiers,
-        confidential=confidential,
-        weight=weight,
-        known=known,
-        **(_columns_of(plan, tables[0], _flat(quasi_identifiers), notes) if plan else {}),
-        threads=threads,
-        progress=progress,
-    )
-    edition = edition.for_k(plan.k) if plan else edition
-    told = [*manifest.get("summary", {}).get("notes", []), *notes, *measures.notes]
+    """Gather what there is to tell about two tables or files, whoever made the second.
+
+    ``given`` are the arguments of :func:`shoal.measure` beside those.
+    """
+    made, tables, files = read_tables([original, released], made, as_reading(reading))
+    measures = measure_as_asked(made, tables, **given)
+    plan, manifest = made.plan, made.manifest
+    told = [*manifest.get("summary", {}).get("notes", []), *measures.notes]
     return _facts(
-        edition,
+        edition.for_k(plan.k) if plan else edition,
         measures,
-        tables,
+        (tables[0], tables[1]),
         plan=plan,
         manifest=manifest,
         original=files[0],
         released=files[1],
         notes=list(dict.fromkeys(told)),
+        hierarchies=given.get("hierarchies"),
     )
 
 
@@ -210,6 +173,7 @@ def _facts(
     original: tuple[str, str],
     released: tuple[str, str],
     notes: list[str],
+    hierarchies: Mapping[str, Any] | None = None,
 ) -> Facts:
     before_after = shapes(*tables, measures.numeric, measures.categorical, edition.least, edition.bins)
     order = {name: place for place, name in enumerate(measures.quasi_identifiers)}
@@ -220,45 +184,23 @@ def _facts(
         changes=column_changes(*tables),
         asked=_asked(plan) if plan else None,
         summary=manifest.get("summary", {}),
-        origin=_origin(plan, manifest, original, released[0]) if plan and edition.internal else None,
+        origin=_origin(plan, manifest, original, released[0]) if plan and manifest and edition.internal else None,
         original=original if edition.internal else ("", ""),
         released=released,
         notes=notes if edition.internal else [],
-        outlines=_outlines(plan, measures, tables, edition),
+        outlines=_outlines({**(plan.hierarchies if plan else {}), **(hierarchies or {})}, measures, tables, edition),
     )
 
 
-def _outlines(plan: Plan | None, measures: Measures, tables: tuple[Table, Table], edition: Edition) -> list[Outline]:
+def _outlines(
+    sources: Mapping[str, Any], measures: Measures, tables: tuple[Table, Table], edition: Edition
+) -> list[Outline]:
     """Draw the hierarchies that the measures are by."""
     drawn = []
     for name in measures.semantic:
-        values = [cell for table in tables for cell, there in zip(*table.cells(name), strict=True) if there]
-        assert plan is not None
-        hierarchy = load_hierarchy(plan.hierarchies[name], dict.fromkeys(map(str, values)))
-        drawn.append(outline(name, hierarchy, *tables, edition.least))
+        values = dict.fromkeys(str(label) for table in tables for label in table.factor(name).labels)
+        drawn.append(outline(name, load_hierarchy(sources[name], values), *tables, edition.least))
     return drawn
-
-
-def _columns_of(plan: Plan, table: Table, names: Sequence[str], notes: list[str]) -> dict[str, Any]:
-    """Return what a plan says about columns that are measured; a hierarchy only where its file is still there."""
-    hierarchies = {}
-    for name, settings in plan.hierarchies.items():
-        if settings.file and not Path(settings.file).is_file():
-            notes.append(f"the hierarchy of '{name}' is not where it was, so its loss is not by meaning")
-        elif name in names:
-            hierarchies[name] = settings
-    numbers = [kind_of(table, name, plan) in MEASURABLE for name in names if name in table.names]
-    return {
-        "hierarchies": hierarchies,
-        "orders": {name: levels for name, levels in plan.orders.items() if name in names},
-        "nominal": [name for name in plan.nominal if name in names],
-        "column_weights": {name: weight for name, weight in plan.column_weights.items() if name in names},
-        "scaling": plan.scaling if any(numbers) and not all(numbers) else None,
-    }
-
-
-def _flat(names: Any) -> list[str]:
-    return [names] if isinstance(names, str) else [name for part in names for name in _flat(part)]
 
 
 def _asked(plan: Plan) -> Asked:
@@ -284,62 +226,3 @@ def _origin(plan: Plan, manifest: Mapping[str, Any], original: tuple[str, str], 
         command = f"{check}\nshoal protect {words[0]} -o {words[1]} --plan plan.yaml"
     versions = {"shoal": manifest.get("shoal", shoal_version()), **manifest.get("versions", {})}
     return Origin(plan.to_yaml(), command, plan.seed, versions)
-
-
-def _read_both(
-    original: Any, released: Any, reading: Reading, plan: Plan | None
-) -> tuple[list[Source | None], tuple[Table, Table]]:
-    """Read both tables; how the plan of the release had its original read is how text is read here too."""
-    texts = [isinstance(one, str | Path) and file_format(Path(one)).reading for one in (original, released)]
-    if reading != Reading() and not any(texts):
-        raise PlanError("reading: has no effect, since none of the tables is a text file")
-    if reading == Reading() and plan:
-        reading = plan.reading
-    (source, before), (other, after) = (
-        read(one, {"reading": reading} if text else {}) for one, text in zip((original, released), texts, strict=True)
-    )
-    return [source, other], (before, after)
-
-
-def _manifest_of(released: Any) -> tuple[dict[str, Any], list[str]]:
-    """Return the manifest beside a file, or nothing and why."""
-    path = manifest_path(Path(released)) if isinstance(released, str | Path) else None
-    if path is None:
-        return {}, []
-    complete_renames(path.parent)
-    if not os.path.isfile(path):  # noqa: PTH113 - is_file() raises where a name is too long
-        return {}, []
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        shaped = isinstance(content["plan"], dict) and all(
-            isinstance(content["summary"][name], kind) for name, kind in _SUMMARY.items()
-        )
-    except (OSError, ValueError, KeyError, TypeError):
-        shaped = False
-    if not shaped:
-        return {}, [f"the manifest '{path.name}' cannot be read, so what was asked for is not known"]
-    return content, []
-
-
-def _plan_of(manifest: Mapping[str, Any], notes: list[str]) -> Plan | None:
-    if not manifest:
-        return None
-    try:
-        return Plan(**manifest["plan"])
-    except (PlanError, TypeError):
-        notes.append("the plan in the manifest is not one of this version of shoal, so it is left out")
-        return None
-
-
-def _belongs(manifest: Mapping[str, Any], files: Sequence[tuple[str, str]], notes: list[str]) -> bool:
-    """Whether the manifest is that of these files, by their checksums."""
-    for what, name, (_, sha256) in zip(("original", "release"), ("input", "output"), files, strict=True):
-        named = manifest.get(name, {})
-        expected = named.get("sha256") if isinstance(named, dict) else None
-        if sha256 and expected and expected != sha256:
-            notes.append(
-                f"the manifest beside the release is about another {what}: its checksum differs, so the manifest is "
-                "left out"
-            )
-            return False
-    return True

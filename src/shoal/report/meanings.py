@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shoal.errors import one_or_many
 from shoal.report.facts import Facts
 from shoal.report.outlines import Outline
 from shoal.report.parts import Card, Cards, Code, Paragraph, Part, Section
@@ -42,5 +43,7 @@ def _card(facts: Facts, drawn: Outline) -> Card:
         lines.append(f"{label:<{width}}{cells}")
     parts: list[Part] = [Code("records at and below", "\n".join(lines))]
     if len(drawn.names) > _LINES:
-        parts.append(Paragraph(f"{len(drawn.names) - _LINES} more names are not drawn.", quiet=True))
+        more = len(drawn.names) - _LINES
+        told = one_or_many(more, "1 more name is", f"{more:,} more names are")
+        parts.append(Paragraph(f"{told} not drawn.", quiet=True))
     return Card(drawn.column, parts)

@@ -23,7 +23,7 @@ def histogram(shape: NumberShape, edition: Edition) -> Spec:
     widths = [high - low for low, high in zip(shape.edges, shape.edges[1:], strict=False)]
     unit = sorted(widths)[len(widths) // 2]
     sides = (shape.before.counts, shape.after.counts)
-    shares = [[edition.share(count, sum(counts)) for count in counts] for counts in sides]
+    shares = [[edition.share(n, total) for n in counts] for counts, total in zip(sides, shape.totals, strict=True)]
     labels = bin_labels(shape)
     bars = [
         {
@@ -65,6 +65,14 @@ def histogram(shape: NumberShape, edition: Edition) -> Spec:
         bars=bars,
         outline=outline,
     )
+
+
+def zeros(shape: NumberShape, edition: Edition) -> Spec:
+    """Draw how many values of a column are exactly 0, before and after."""
+    assert shape.zeros is not None
+    rest = [sum(side.counts) for side in (shape.before, shape.after)]
+    told = CategoryShape(shape.name, ["0", "not 0"], [shape.zeros[0], rest[0]], [shape.zeros[1], rest[1]])
+    return frequencies(told, edition)
 
 
 def bin_labels(shape: NumberShape) -> list[str]:

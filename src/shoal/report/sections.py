@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from shoal.errors import decimal
 from shoal.report.columns import categories, correlations, distributions
 from shoal.report.edit_rules import edit_rules
 from shoal.report.facts import Facts
@@ -31,7 +32,8 @@ def changed(facts: Facts) -> Section:
         elif edition.internal:
             share = 100.0 * column.changed / records
             cells += ["changed" if column.changed or column.suppressed else "as it was"]
-            cells += [f"{column.changed:,} ({share:.1f} %)", f"{column.suppressed:,}", f"{column.missing_before:,}"]
+            cells += [f"{column.changed:,} ({decimal(share, 1)} %)"]
+            cells += [f"{column.suppressed:,}", f"{column.missing_before:,}"]
         else:
             cells += [
                 "changed" if column.changed or column.suppressed else "as it was",

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from shoal.errors import counted
+from shoal.errors import counted, fewer_others, one_or_many, ranged
 from shoal.report.editions import short
 from shoal.report.facts import Facts
 from shoal.report.parts import Tile, Verdict
 
 NO_ROLE = "none"
 _NAMED = 12  # names of columns that a sentence lists
+
+_RISK = "chance of being found by the key"
 
 Status = Literal["good", "care", "bad"]
 
@@ -59,7 +61,7 @@ def role(facts: Facts, name: str) -> str:
 
 def _headline(facts: Facts, doubts: bool) -> tuple[Status, str, str]:
     k, reached = promised(facts), facts.measures.k_anonymity
-    others = "one other record" if reached == 2 else f"at least {reached - 1} other records"
+    others = one_or_many(reached - 1, "one other record", f"at least {reached - 1} other records")
     shared = f"Every record shares its quasi-identifiers with {others}."
     if reached == 1:
         shared = "Some records share their combination of quasi-identifiers with no other record."
@@ -102,10 +104,11 @@ def _reached(facts: Facts) -> list[str]:
     said = []
     if summary:
         groups, low, high = (summary[name] for name in ("groups", "smallest_group", "largest_group"))
-        sizes = f"of {low} records" if low == high else f"of {low} to {high} records"
-        said.append(f"{measures.records:,} records in {groups:,} groups {sizes}; every group was checked.")
+        told = f"{measures.records:,} records in {groups:,} {one_or_many(groups, 'group', 'groups')}"
+        said.append(f"{told} of {ranged(low, high, 'record')}; every group was checked.")
     else:
-        said.append(f"{measures.records:,} records; the rarest combination is shared by {measures.k_anonymity}.")
+        rarest = counted(measures.k_anonymity, "record")
+        said.append(f"{measures.records:,} records; the rarest combination is that of {rarest}.")
     before = f" ({edition.percent(measures.global_risk_original)} before)" if edition.internal else ""
     said.append(f"Global risk of being found by the released key: {edition.percent(measures.global_risk)}{before}.")
     kept = f"Information loss: {facts.loss()}"
@@ -123,13 +126,12 @@ def _doubts(facts: Facts) -> list[str]:
     if below and k and len(facts.asked.sets if facts.asked else []) > 1:
         said.append(
             "k holds for each set of quasi-identifiers, not for all of them together. Records that share their whole "
-            f"combination with fewer than {k - 1} others: {edition.count(below)}."
+            f"combination with {fewer_others(k)}: {edition.count(below)}."
         )
     elif below:
         said.append(
             "Records that share their combination of quasi-identifiers with "
-            f"{f'fewer than {k - 1} others' if k and k > 2 else 'nobody'}: {edition.count(below)}. A missing value is "
-            "a value, too."
+            f"{fewer_others(k or 2)}: {edition.count(below)}. A missing value is a value, too."
         )
     if not edition.internal:  # where to look for somebody is nobody's business outside
         return said
@@ -178,12 +180,14 @@ def _remains(facts: Facts) -> list[str]:
 def _tiles(facts: Facts) -> list[Tile]:
     measures, edition = facts.measures, facts.edition
     k = promised(facts)
-    was = f"{edition.percent(measures.global_risk_original)} before" if edition.internal else "mean of 1 / group size"
+    was = f"{edition.percent(measures.global_risk_original)} before" if edition.internal else _RISK
     tiles = [
         Tile(
             str(measures.k_anonymity),
             "k-anonymity",
-            "records share the rarest combination" + (f"; {k} asked for" if k else ""),
+            one_or_many(measures.k_anonymity, "record has", "records share")
+            + " the rarest combination"
+            + (f"; {k} asked for" if k else ""),
         ),
         Tile(edition.percent(measures.dbrl), "record linkage", "of the records are linked to their own"),
         Tile(edition.percent(measures.global_risk), "global risk", was),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shoal.errors import counted, decimal
 from shoal.measures.catalogue import MEASURES
 from shoal.report import plots
 from shoal.report.editions import BY_SIZE, Edition, figure, short
@@ -46,12 +47,14 @@ def utility(facts: Facts) -> Section:
                 f"value or a suppressed one could be worked out from them, in {listed(sorted(facts.held_back))}."
             )
         )
+    if facts.measures.weight and edition.internal:
+        kept.append(_weighted_grid(facts))
     if rows:
         worst = f"{rows[0][0]} has lost most, {rows[0][2]}"
         kept.append(
             Plot(
                 plots.bars(rows, "information loss, %"),
-                f"Bar chart of the information loss of {len(rows)} columns. {worst}.",
+                f"Bar chart of the information loss of {counted(len(rows), 'column')}. {worst}.",
                 f"Information loss by column. {worst}.",
                 _columns_grid(facts),
             )
@@ -62,6 +65,25 @@ def utility(facts: Facts) -> Section:
         "How far the release is from the original, for those who work with it.",
         kept,
     )
+
+
+def _weighted_grid(facts: Facts) -> Grid:
+    """What the weighted sample says of the population, before and after."""
+    rows = []
+    for name, own in facts.measures.by_column.items():
+        if "weighted_mean" in own:
+            figures = ("weighted_mean_original", "weighted_mean", "weighted_total_original", "weighted_total")
+            rows.append((name, *(short(own[figure], 6) for figure in figures), _signed(own["weighted_total_change"])))
+        elif "weighted_share_change" in own:
+            rows.append((name, "", "", "", "", f"shares {_signed(own['weighted_share_change']).lstrip('+')}"))
+    head = ("column", "mean before", "mean after", "total before", "total after", "change, %")
+    return Grid(f"Estimates for the population, weighted by {facts.measures.weight}", head, rows)
+
+
+def _signed(change: float | None) -> str:
+    if change is None:
+        return ""
+    return "0" if abs(change) < 1e-9 else ("+" if change > 0.0 else "") + short(change, 3)  # less is rounding
 
 
 def _measures(facts: Facts, about: str, caption: str) -> Grid:
@@ -101,7 +123,7 @@ def remaining(facts: Facts) -> Section:
     levels = [(f"{level} % or more", count) for level, count in measures.records_at_risk.items()]
     rows = [(name, edition.share(count, measures.records), edition.count(count)) for name, count in levels]
     told = [
-        (name, text, f"{share:.1f} %" if count == 0 or count >= edition.least else "")
+        (name, text, f"{decimal(share, 1)} %" if count == 0 or count >= edition.least else "")
         for (name, count), (_, share, text) in zip(levels, rows, strict=True)
     ]
     top = next(((name, text) for (name, count), (_, _, text) in zip(levels, rows, strict=True) if count), None)
@@ -120,7 +142,7 @@ def remaining(facts: Facts) -> Section:
         "highest-risk",
         "Records at highest remaining risk",
         "The individual risk of a record is 1 over the number of records that share its released quasi-identifiers"
-        + (", estimated for the population from the weights" if facts.asked and facts.asked.weight else "")
+        + (", estimated for the population from the weights" if facts.measures.weight else "")
         + ". Records are counted, never shown.",
         parts,
     )
@@ -146,9 +168,7 @@ def groups(facts: Facts) -> Section:
     rows = [(name, keys, edition.count(keys)) for name, keys, _ in classes]
     told = [(name, edition.count(keys), edition.count(records)) for name, keys, records in classes]
     smallest = facts.measures.k_anonymity
-    summary = f"The smallest group has {smallest:,} {'record' if smallest == 1 else 'records'}" + (
-        f"; k = {k}." if k else "."
-    )
+    summary = f"The smallest group has {counted(smallest, 'record')}" + (f"; k = {k}." if k else ".")
     parts: list[Part | Cards] = [
         Plot(
             plots.columns(rows, "groups", "records that share a combination"),

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from shoal.aggregate.sets import ProtectedSet
+from shoal.aggregate.sets import Aggregation, ProtectedSet, aggregate_column
 from shoal.columns.numbers import Column
-from shoal.kernels.arrays import Flags, Floats, Ints
+from shoal.errors import counted
+from shoal.kernels.arrays import Floats, Masked
+from shoal.kernels.representatives import group_rows
 from shoal.rules.classify import Classified
 from shoal.rules.editing import Editing
 from shoal.rules.evaluate import Observations, evaluate
@@ -35,7 +37,8 @@ class RuleSummary:
     guaranteed : bool
         Whether it is kept by construction wherever it held; otherwise it is only checked.
     cost : float
-        What its columns lose more than the means of the same groups would, in percent of their sum of squares.
+        What its columns lose more than the means of the same groups would, in percent of their sum of squares. With
+        sampling weights the means are weighted; of whole numbers they are rounded, as they would be released.
     """
 
     name: str
@@ -84,22 +87,20 @@ def guaranteed(rule: Classified) -> bool:
     )
 
 
-def account_for(editing: Editing, kept: Kept, protected: Sequence[ProtectedSet]) -> list[RuleSummary]:
-    """Say how each rule was kept and what it cost."""
+def account_for(editing: Editing, kept: Kept, protected: Sequence[ProtectedSet], how: Aggregation) -> list[RuleSummary]:
+    """Say how each rule was kept and what it cost beside the means that would be released without rules."""
     pairs = [zip(part.quasi.names, part.quasi.aggregators, strict=True) for part in protected]
     aggregators = {name: how for own in pairs for name, how in own}
     costs: dict[str, tuple[float, float]] = {}
     observations = dict(editing.observations)
     for part in protected:
-        sizes = np.bincount(part.groups)
-        for column, (values, observed) in part.columns():
+        grouping = group_rows(part.groups)
+        for column, now in part.columns():
             if column.name in editing.observations:
-                observations[column.name] = released_observations(
-                    column, editing.observations[column.name], values, observed
-                )
+                observations[column.name] = released_observations(column, editing.observations[column.name], *now)
                 costs[column.name] = (0.0, 0.0)
                 if isinstance(column, Column):
-                    costs[column.name] = _squares(column, values.astype(np.float64), observed, part.groups, sizes)
+                    costs[column.name] = _squares(column, now, aggregate_column(column, grouping, "mean", how))
     found = []
     for rule in editing.rules:
         own = [costs[name] for name in rule.variables if name in costs]
@@ -126,18 +127,19 @@ def _violations(
     return 0 if condition is None else int(evaluate(condition, observations, original).violated.sum())
 
 
-def _squares(column: Column, values: Floats, observed: Flags, groups: Ints, sizes: Ints) -> tuple[float, float]:
+def _squares(column: Column, released: Masked, means: Masked) -> tuple[float, float]:
     """Return what released values lose more than means of the groups would, and all squares, in units of variance."""
     seen = column.observed
-    x = column.values.astype(np.float64)
-    variance = float(x[seen].var()) if seen.any() else 0.0
+    x = column.values[seen].astype(np.float64)
+    variance = float(x.var()) if len(x) else 0.0
     if variance == 0.0:
         return 0.0, 0.0
-    counts = np.maximum(np.bincount(groups[seen], minlength=len(sizes)), 1)
-    means = np.bincount(groups[seen], x[seen], minlength=len(sizes)) / counts
-    put = np.where(observed, values, x[seen].mean())
-    lost = ((x - put)[seen] ** 2).sum() - ((x - means[groups])[seen] ** 2).sum()
-    return max(float(lost), 0.0) / variance, float(seen.sum())
+
+    def lost(now: Masked) -> float:
+        put: Floats = np.where(now.observed, now.values, x.mean())[seen]
+        return float(((x - put) ** 2).sum())
+
+    return max(lost(released) - lost(means), 0.0) / variance, float(len(x))
 
 
 _WORDS = {
@@ -169,7 +171,7 @@ def _kept_by(rule: Classified, kept: Kept, aggregators: Mapping[str, str], chang
             count = int(account.ways[way])
             if count:
                 told = f"{' and '.join(derived)} derived" if way == CONSTRUCTED and derived else word
-                words.append(f"{told} in {count} of {groups} groups")
+                words.append(f"{told} in {count} of {counted(groups, 'group')}")
         if account.ways[AGGREGATED] == groups:
             words[0] += " alone"
     return "; ".join(words) + ("" if guaranteed(rule) else "; checked, not guaranteed")

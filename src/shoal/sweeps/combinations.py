@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.errors import DataError, PlanError, did_you_mean
+from shoal.errors import DataError, PlanError, counted, did_you_mean, one_or_many
 from shoal.kernels.arrays import Ints
 from shoal.partition.methods import find_method
 from shoal.plan.limits import MOST_KS
@@ -199,7 +199,8 @@ def _too_small(declared: Declared, samples: Sequence[Table], records: int) -> li
     k = declared.plan.k
     for sample in samples:
         if len(sample) < k:
-            return [f"sample: {len(sample)} records are fewer than k = {k}; draw more, or choose a smaller k"]
+            drawn = f"{counted(len(sample), 'record')} {one_or_many(len(sample), 'is', 'are')}"
+            return [f"sample: {drawn} fewer than k = {k}; draw more, or choose a smaller k"]
         try:
             if declared.plan.small_strata == "error":
                 stratify(declared, sample)

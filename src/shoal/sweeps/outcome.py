@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
-from shoal.errors import FileError
+from shoal.errors import FileError, counted, decimal, one_or_many
+from shoal.measures.catalogue import MEASURES
 from shoal.plan.files_read import Inputs
+from shoal.plan.notebook import fragment, grid
 from shoal.plan.version import shoal_version
 from shoal.sweeps.recommendation import Axes, Judgement, judge
 from shoal.sweeps.results import PERCENTAGES, Result
@@ -60,7 +62,20 @@ class Sweep:
         object.__setattr__(self, "_judgement", judge(self.results, self.axes))
 
     def __repr__(self) -> str:
-        return f"<Sweep of {len(self.results)} combinations. {self.recommendation}>"
+        return f"<Sweep of {counted(len(self.results), 'combination')}. {self.recommendation}>"
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: the recommendation and the combinations that no other beats."""
+        axes = (self.axes.risk, self.axes.loss)
+        rows = [
+            (str(r.k), r.name, *(decimal(getattr(r, name)) for name in axes), str(r.k_anonymity), f"{r.groups:,}")
+            for r in self.front
+        ]
+        head = ("k", "method", *(f"{MEASURES[name].label}, %" for name in axes), "k-anonymity", "groups")
+        about = {"recommendation": self.recommendation, "tried": counted(len(self.results), "combination")}
+        return fragment(
+            "Sweep", about, tables=[grid(head, rows)], notes=self.notes, told="sweep.table has all of them."
+        )
 
     @property
     def front(self) -> list[Result]:
@@ -122,8 +137,9 @@ class Sweep:
 
     def _sampled(self) -> str:
         if self.sample is None:
-            return f"{self.records} records"
-        return f"means over {self.repeats} samples of {self.sample} of {self.records} records"
+            return counted(self.records, "record")
+        samples = one_or_many(self.repeats or 1, "a sample", f"means over {self.repeats} samples")
+        return f"{samples} of {self.sample} of {counted(self.records, 'record')}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers, texts, lists and dictionaries."""

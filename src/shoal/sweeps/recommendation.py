@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.errors import PlanError, counted, did_you_mean
+from shoal.errors import PlanError, counted, decimal, did_you_mean
 from shoal.kernels.arrays import Floats, Ints
 from shoal.measures.catalogue import MEASURES
 from shoal.sweeps.results import LOSSES, Result
@@ -142,7 +142,7 @@ class _Words:
         for name in (self.axes.risk, self.axes.loss):
             error = result.errors.get(name)
             told = "" if error is None else f" (standard error {points(error)})"
-            parts.append(f"{label(name)} {getattr(result, name):.1f} %{told}")
+            parts.append(f"{label(name)} {decimal(getattr(result, name), 1)} %{told}")
         return f"k = {result.k} with {result.name}: {', '.join(parts)}"
 
     def steps(self, place: int) -> str:
@@ -194,4 +194,4 @@ def points(value: float) -> str:
     >>> points(2.345), points(0.0123), points(0.0)
     ('2.3', '0.012', '0.0')
     """
-    return f"{value:.1f}" if abs(value) >= 0.1 or value == 0.0 else f"{value:.2g}"
+    return f"{value:.2g}" if 0.0 < abs(value) < 0.1 else decimal(value, 1)

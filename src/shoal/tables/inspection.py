@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from shoal.errors import DataError, FileError, printable
+from shoal.plan.notebook import fragment, grid
 from shoal.plan.plan import Plan, Reading, as_reading
 from shoal.plan.roles import MEASURABLE, Kind, Role
 from shoal.tables.files import read_file
@@ -90,6 +91,17 @@ class Inspection:
         """Return plain numbers, texts and lists."""
         columns = [asdict(p.profile) | {"role": p.role, "reason": p.reason} for p in self.proposals]
         return {"records": self.records, "columns": columns, "notes": list(self.notes)}
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: the columns with their proposed roles, and no value of the table."""
+        rows = [
+            (p.profile.name, p.profile.type, f"{p.profile.missing:,}", f"{p.profile.distinct:,}", p.role, p.reason)
+            for p in self.proposals
+        ]
+        head = ("column", "type", "missing", "distinct", "proposed role", "because")
+        told = 'inspection.write("plan.yaml") writes the proposed plan, to be checked.'
+        about = {"records": f"{self.records:,}"}
+        return fragment("Inspection", about, tables=[grid(head, rows)], notes=self.notes, told=told)
 
     def _named(self) -> dict[Role, list[str]]:
         return {role: [p.profile.name for p in self.proposals if p.role is role] for role in Role}

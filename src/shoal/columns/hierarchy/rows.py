@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from shoal.columns.hierarchy.growing import Found
 from shoal.columns.hierarchy.tree import Hierarchy
-from shoal.errors import DataError
+from shoal.errors import DataError, counted
 from shoal.plan.delimited import find_delimiter
 
 MARKS = ";\t,"  # that may stand between names, in this order where it is even
@@ -43,7 +43,7 @@ def read_rows(text: str, delimiter: str | None = None, header: bool | None = Non
             mistakes.append(f"line {number}: cell {cells.index('') + 1} is empty; only the end of a row may be")
             continue
         if most is not None and len(cells) > most:
-            mistakes.append(f"line {number}: has {len(cells)} cells, a child and its parent are 2")
+            mistakes.append(f"line {number}: has {counted(len(cells), 'cell')}, a child and its parent are 2")
         names = [name for place, name in enumerate(cells) if place == 0 or name != cells[place - 1]]
         if tuple(names) in seen:
             mistakes.append(f"line {number}: repeats line {seen[tuple(names)]}; give a name one row")

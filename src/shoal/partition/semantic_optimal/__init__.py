@@ -51,9 +51,20 @@ def search_of(records: Mixed, k: int, split: bool) -> MixedSearch:
 def search_mixed(task: SearchTask) -> MixedSearch:
     """Return the search for the groups of a set; scales, weights and centre are those of the whole table."""
     k, split = task.k, task.options["split"]
-    whole = problem_of(task.quasi.counted(), k, split, alike=task.alike)
+    weights = task.weights
+    whole = problem_of(task.quasi.counted(), k, split, weights=weights, alike=task.alike)
     rows = rows_of_blocks(task.blocks)
     if len(rows) == 1:
         return MixedSearch(whole, rows, [whole])
-    parts = [problem_of(task.quasi.take(own).counted(), k, split, whole.middle, task.alike) for own in rows]
+    parts = [
+        problem_of(
+            task.quasi.take(own).counted(),
+            k,
+            split,
+            middle=whole.middle,
+            weights=None if weights is None else weights[own],
+            alike=task.alike,
+        )
+        for own in rows
+    ]
     return MixedSearch(whole, rows, parts)

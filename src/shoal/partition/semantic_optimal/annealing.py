@@ -11,37 +11,23 @@ that would leave fewer is not made.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from shoal.kernels.arrays import Floats, Ints
+from shoal.kernels.arrays import Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.draws import Stream, draw, uniform
-from shoal.kernels.mixed import sums_start
 from shoal.kernels.watch import DONE, STOP
-from shoal.partition.semantic_optimal.state import State, cost_with, transfer
+from shoal.partition.semantic_optimal.state import Setting, State, cost_with, room_for, transfer
 
 _MOVE, _SWAP, _FOUND, _DISSOLVE = 0.45, 0.75, 0.9, 0.97  # shares of the proposals, added up; the rest joins two groups
-_cost_with: Any = cost_with  # their arrays are passed as tuples, whose types mypy cannot put together
-_transfer: Any = transfer
 _TRIED = 8  # neighbours that a record of a dissolved group looks at
 
 
 @kernel
 def anneal(  # noqa: PLR0915 - a search loop in one piece
-    cells: Floats,
-    centring: Floats,
-    kinds: Ints,
-    tables: Floats,
-    offset: Ints,
-    width: Ints,
-    weights: Floats,
-    middle: Floats,
+    setting: Setting,
     neighbours: Ints,
-    k: int,
     split: bool,
-    alike: bool,
     state: State,
     steps: int,
     hot: float,
@@ -51,39 +37,14 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
 ) -> None:
     """Change a state by so many proposals while the temperature falls from hot to cold.
 
-    ``neighbours`` (m, l) are records near each record, nearest first; ``middle`` (d,) is the centre of the table.
+    ``neighbours`` (m, l) are records near each record, nearest first.
     """
     record, amount, group = state.record, state.amount, state.group
-    following, before, also = state.following, state.before, state.also
-    heads, firsts, sizes = state.heads, state.firsts, state.sizes
-    sums, seen, costs = state.sums, state.seen, state.costs
-    spare, spare_groups, free = state.spare, state.spare_groups, state.free
-    m, d = cells.shape
-    near = neighbours.shape[1]
-    start = sums_start(width)
-    work, has, centre = np.zeros(start[d]), np.zeros(d), np.zeros(d)
-    columns = (kinds, tables, offset, width, weights)
-    here: Any = (
-        cells,
-        centring,
-        *columns,
-        middle,
-        start,
-        k,
-        alike,
-        record,
-        amount,
-        following,
-        heads,
-        sizes,
-        sums,
-        seen,
-        work,
-        has,
-        centre,
-    )
-    lists = (record, amount, group, following, before, also, heads, firsts)
-    everything: Any = (cells, centring, *columns, start, *lists, sizes, sums, seen, spare, spare_groups, free)
+    following, also = state.following, state.also
+    heads, firsts, sizes, costs = state.heads, state.firsts, state.sizes, state.costs
+    spare_groups, free = state.spare_groups, state.free
+    k, m, near = setting.k, len(setting.values), neighbours.shape[1]
+    room = room_for(setting.metric)
     done_rec = np.empty(4 * k + 4 * m + 8, np.int64)
     done_from, done_to, done_many = np.empty_like(done_rec), np.empty_like(done_rec), np.empty_like(done_rec)
     fall = np.log(cold / hot) / max(steps, 1)
@@ -125,13 +86,13 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
             other_back = other if back > 0 else -1
             cost_a = 0.0
             if sizes[a] - many + back > 0:
-                cost_a = _cost_with(*here, a, rec, -many, other_back, back)
-            cost_b = _cost_with(*here, b, rec, many, other_back, -back)
+                cost_a = cost_with(setting, state, room, a, rec, -many, other_back, back)
+            cost_b = cost_with(setting, state, room, b, rec, many, other_back, -back)
             if not _taken(cost_a + cost_b - costs[a] - costs[b], temperature, stream):
                 continue
-            _transfer(*everything, rec, a, b, many)
+            transfer(setting, state, rec, a, b, many)
             if back > 0:
-                _transfer(*everything, other, b, a, back)
+                transfer(setting, state, other, b, a, back)
             costs[a], costs[b] = cost_a, cost_b
             continue
         count, valid = 0, True
@@ -158,7 +119,7 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
                             if sizes[h] - least >= k:
                                 many = least
                         if many > 0:
-                            _transfer(*everything, who, h, g, many)
+                            transfer(setting, state, who, h, g, many)
                             done_rec[count], done_from[count], done_to[count], done_many[count] = who, h, g, many
                             count += 1
                             need -= many
@@ -177,14 +138,14 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
                     h = group[firsts[neighbours[who, t]]]
                     if h not in (a, home):
                         grown = (
-                            _cost_with(*here, h, who, many, -1, 0) - costs[h]
+                            cost_with(setting, state, room, h, who, many, -1, 0) - costs[h]
                         )  # of a home that others have joined, more than it is: a guess that suffices
                         if grown < least:
                             home, least = h, grown
                 if home < 0:
                     valid = False
                     break
-                _transfer(*everything, who, a, home, many)
+                transfer(setting, state, who, a, home, many)
                 done_rec[count], done_from[count], done_to[count], done_many[count] = who, a, home, many
                 count += 1
                 p = onward
@@ -194,7 +155,7 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
             p = heads[a]
             while p >= 0:
                 who, many, onward = record[p], amount[p], following[p]
-                _transfer(*everything, who, a, b, many)
+                transfer(setting, state, who, a, b, many)
                 done_rec[count], done_from[count], done_to[count], done_many[count] = who, a, b, many
                 count += 1
                 p = onward
@@ -203,16 +164,16 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
             for t in range(2 * count):
                 h = done_from[t // 2] if t % 2 == 0 else done_to[t // 2]
                 if _first_time(done_from, done_to, t, h):
-                    now = _cost_with(*here, h, -1, 0, -1, 0)
+                    now = cost_with(setting, state, room, h, -1, 0, -1, 0)
                     change += now - costs[h]
         if valid and _taken(change, temperature, stream):
             for t in range(2 * count):
                 h = done_from[t // 2] if t % 2 == 0 else done_to[t // 2]
                 if _first_time(done_from, done_to, t, h):
-                    costs[h] = _cost_with(*here, h, -1, 0, -1, 0)
+                    costs[h] = cost_with(setting, state, room, h, -1, 0, -1, 0)
         else:
             for t in range(count - 1, -1, -1):
-                _transfer(*everything, done_rec[t], done_to[t], done_from[t], done_many[t])
+                transfer(setting, state, done_rec[t], done_to[t], done_from[t], done_many[t])
 
 
 @kernel

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.columns.mixed import Mixed
-from shoal.kernels.arrays import Floats, Ints
+from shoal.kernels.arrays import Ints
 from shoal.kernels.compiling import kernel
-from shoal.kernels.mixed import add_sums, sums_start
-from shoal.partition.semantic_optimal.state import off_squared, released
+from shoal.kernels.mixed import add_weighted
+from shoal.partition.semantic_optimal.state import Setting, find_released, off_squared, room_for
 
 _FEW = 12
 
@@ -23,53 +23,40 @@ def small_enough(records: Mixed, split: bool) -> bool:
     return (len(records) if split else len(records.counts)) <= _FEW
 
 
-def exact_groups(records: Mixed, k: int, split: bool, middle: Floats, alike: bool = False) -> tuple[Ints, Ints, Ints]:
+def exact_groups(records: Mixed, setting: Setting, split: bool) -> tuple[Ints, Ints, Ints]:
     """Return the portions of the groups that cost least: distinct record, group, how many."""
     which = np.repeat(np.arange(len(records.counts)), records.counts) if split else np.arange(len(records.counts))
     amounts = np.ones(len(which), dtype=np.int64) if split else records.counts
-    groups = _best_groups(records.cells, records.centring, *records.columns, middle, which, amounts, k, alike)
+    groups = _best_groups(setting, which, amounts)
     keys, inverse = np.unique(groups * len(records.counts) + which, return_inverse=True)
     amount = np.bincount(inverse.reshape(-1), amounts).astype(np.int64)
     return keys % len(records.counts), keys // len(records.counts), amount
 
 
 @kernel
-def _best_groups(
-    cells: Floats,
-    centring: Floats,
-    kinds: Ints,
-    tables: Floats,
-    offset: Ints,
-    width: Ints,
-    weights: Floats,
-    middle: Floats,
-    which: Ints,
-    amounts: Ints,
-    k: int,
-    alike: bool,
-) -> Ints:
+def _best_groups(setting: Setting, which: Ints, amounts: Ints) -> Ints:
     """Group (u,) of each of u units, which are so many of a distinct record each."""
-    u, d = len(which), cells.shape[1]
-    start = sums_start(width)
+    u, values, room = len(which), setting.values, room_for(setting.metric)
     cost = np.full(1 << u, np.inf)
-    sums, seen, centre = np.zeros(start[d]), np.zeros(d), np.empty(d)
     for subset in range(1, 1 << u):
         size = 0
         for i in range(u):
             if subset >> i & 1:
                 size += amounts[i]
-        if size < k:
+        if size < setting.k:
             continue
-        sums[:] = 0.0
-        seen[:] = 0.0
+        room.sums[:] = 0.0
+        room.seen[:] = 0.0
         for i in range(u):
             if subset >> i & 1:
-                add_sums(cells[which[i]], amounts[i], kinds, centring, offset, width, start, sums, seen)
-        released(kinds, width, start, sums, seen, size if alike else k, centre)
+                add_weighted(
+                    values[which[i]], amounts[i], setting.weights[which[i]], setting.metric, room.sums, room.seen
+                )
+        find_released(setting, size, room)
         cost[subset] = 0.0
         for i in range(u):
             if subset >> i & 1:
-                off = off_squared(cells[which[i]], centre, middle, kinds, tables, offset, width, weights)
+                off = off_squared(values[which[i]], room.centre, setting.middle, setting.metric)
                 cost[subset] += amounts[i] * off
     best, taken = np.full(1 << u, np.inf), np.zeros(1 << u, np.int64)
     best[0] = 0.0

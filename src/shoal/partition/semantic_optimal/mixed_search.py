@@ -133,9 +133,10 @@ class MixedSearch:
         counts[::2] = 1
         part = replace(
             problem,
+            weights=problem.weights[:few],
             records=replace(
                 problem.records,
-                cells=problem.records.cells[:few],
+                values=problem.records.values[:few],
                 counts=counts,
                 order=problem.records.order[:few],
                 record=np.repeat(np.arange(few), counts),
@@ -157,7 +158,7 @@ class MixedSearch:
 def _start(problem: Problem, watch: Ints) -> Reached:
     """Return the groups that a block is searched from."""
     if small_enough(problem.records, problem.split):
-        portions = exact_groups(problem.records, problem.k, problem.split, problem.middle, problem.alike)
+        portions = exact_groups(problem.records, problem.setting, problem.split)
         return Reached(portions, float(problem.costs(portions).sum()), None)
     portions = best_start(problem.records, problem.k, problem.costs, watch)
     cost = float(problem.costs(portions).sum())
@@ -170,20 +171,15 @@ def _anneal(
     """Anneal the groups of a block once, and return the better of both; ``saved`` (1,) is what that saved."""
     assert reached.neighbours is not None
     records, portions = problem.records, reached.portions
-    m, d = records.cells.shape
-    state = open_state(m, d, int(records.width.sum()), int(portions[1].max()) + 1 + m // 2)
-    fill(records.cells, records.centring, *records.columns, problem.middle, problem.k, problem.alike, state, *portions)
+    m, d = records.values.shape
+    state = open_state(m, d, int(records.metric.start[d]), int(portions[1].max()) + 1 + m // 2)
+    fill(problem.setting, state, *portions)
     costs = state.costs[state.costs > 0.0]
     usual = float(np.median(costs)) if len(costs) else 1.0
     anneal(
-        records.cells,
-        records.centring,
-        *records.columns,
-        problem.middle,
+        problem.setting,
         reached.neighbours,
-        problem.k,
         problem.split,
-        problem.alike,
         state,
         passes * m,
         _HOT * usual,

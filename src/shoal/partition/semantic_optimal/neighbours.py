@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from shoal.columns.mixed import Mixed
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
-from shoal.kernels.mixed import distance
+from shoal.kernels.mixed import Metric, distance
 from shoal.kernels.watch import new_watch
 from shoal.partition.mondrian import mondrian, sa_mondrian
 
@@ -23,19 +25,10 @@ def near_records(records: Mixed) -> Ints:
     """
     m = len(records.counts)
     if m <= _FEW:
-        return _nearest(records.cells, *records.columns, np.zeros(m, dtype=np.int64), min(_NEAR, m - 1))
-    every = np.arange(m)
-    alone = Mixed(
-        records.cells,
-        np.ones(m, dtype=np.int64),
-        every,
-        *records.columns,
-        records.order,
-        records.semantic,
-        records.centring,
-    )
+        return _nearest(records.values, records.by_distance, np.zeros(m, dtype=np.int64), min(_NEAR, m - 1))
+    alone = replace(records, counts=np.ones(m, dtype=np.int64), record=np.arange(m), threads=1)
     both = [
-        _nearest(records.cells, *records.columns, cut(alone, _PART, new_watch()), _NEAR // 2)
+        _nearest(records.values, records.by_distance, cut(alone, _PART, new_watch()), _NEAR // 2)
         for cut in (mondrian, sa_mondrian)
     ]
     return np.ascontiguousarray(np.stack(both, axis=2).reshape(m, -1))
@@ -43,17 +36,13 @@ def near_records(records: Mixed) -> Ints:
 
 @kernel
 def _nearest(
-    cells: Floats,
-    kinds: Ints,
-    tables: Floats,
-    offset: Ints,
-    width: Ints,
-    weights: Floats,
+    values: Floats,
+    metric: Metric,
     part: Ints,
     near: int,
 ) -> Ints:
     """Nearest records (m, near) of the same part (m,); those of parts that have fewer are repeated."""
-    m = len(cells)
+    m = len(values)
     by_part = np.argsort(part, kind="mergesort")
     found = np.empty((m, near), np.int64)
     first = 0
@@ -65,7 +54,7 @@ def _nearest(
         off = np.empty(len(here))
         for i in here:
             for b in range(len(here)):
-                off[b] = distance(cells[i], cells[here[b]], kinds, tables, offset, width, weights)
+                off[b] = distance(values[i], values[here[b]], metric)
                 if here[b] == i:
                     off[b] = np.inf
             order = np.argsort(off, kind="mergesort")

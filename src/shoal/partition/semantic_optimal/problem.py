@@ -8,8 +8,8 @@ import numpy as np
 
 from shoal.columns.mixed import Mixed
 from shoal.kernels.arrays import Floats, Ints
-from shoal.kernels.mixed import add_sums, centre_of, sums_start
-from shoal.partition.semantic_optimal.state import cost_of_portions
+from shoal.kernels.mixed import add_sums, centre_of
+from shoal.partition.semantic_optimal.state import Setting, cost_of_portions
 
 Portions = tuple[Ints, Ints, Ints]  # distinct record, its group, how many
 
@@ -18,33 +18,29 @@ Portions = tuple[Ints, Ints, Ints]  # distinct record, its group, how many
 class Problem:
     """Distinct records, the smallest group, whether equal records may be separated, the centre of the table.
 
-    Where it is ``alike``, a column is released only for groups of which all records have it.
+    ``weights`` (m,) are the means of the sampling weights of equal records, 1 where there are none. Where
+    it is ``alike``, a column is released only for groups of which all records have it.
     """
 
     records: Mixed
     k: int
     split: bool
     middle: Floats
+    weights: Floats
     alike: bool = False
 
     def __len__(self) -> int:
         return len(self.records.counts)
 
+    @property
+    def setting(self) -> Setting:
+        """What does not change while groups are searched."""
+        return Setting(self.records.values, self.weights, self.records.metric, self.middle, self.k, self.alike)
+
     def costs(self, portions: Portions) -> Floats:
         """Return what each group costs."""
         record, group, amount = portions
-        return cost_of_portions(
-            self.records.cells,
-            self.records.centring,
-            *self.records.columns,
-            self.middle,
-            self.k,
-            self.alike,
-            record,
-            group,
-            amount,
-            int(group.max()) + 1,
-        )
+        return cost_of_portions(self.setting, record, group, amount, int(group.max()) + 1)
 
     def total(self) -> float:
         """Return what there is to lose: the cost of all records in one group."""
@@ -52,17 +48,33 @@ class Problem:
         return float(self.costs(everything).sum())
 
 
-def problem_of(records: Mixed, k: int, split: bool, middle: Floats | None = None, alike: bool = False) -> Problem:
-    """Return the problem of some records; ``middle`` is the centre of the table where they are a part of it."""
-    return Problem(records, k, split, centre_of_all(records) if middle is None else middle, alike)
+def problem_of(
+    records: Mixed,
+    k: int,
+    split: bool,
+    *,
+    middle: Floats | None = None,
+    weights: Floats | None = None,
+    alike: bool = False,
+) -> Problem:
+    """Return the problem of some records with sampling weights (n,).
+
+    ``middle`` is the centre of the table where they are a part of it.
+    """
+    middle = centre_of_all(records) if middle is None else middle
+    if weights is None:
+        return Problem(records, k, split, middle, np.ones(len(records.counts)), alike)
+    # which of several equal records is in which group is not searched: each counts with their mean weight
+    each = np.bincount(records.record, weights / weights.mean()) / records.counts
+    return Problem(records, k, split, middle, each, alike)
 
 
 def centre_of_all(records: Mixed) -> Floats:
     """Return the centre (d,) of all records."""
-    start = sums_start(records.width)
-    sums, seen, centre = np.zeros(start[-1]), np.zeros(len(records.kinds)), np.empty(len(records.kinds))
-    kinds, tables, offset, width, _ = records.columns
-    for cells, count in zip(records.cells, records.counts, strict=True):
-        add_sums(cells, float(count), kinds, tables, offset, width, start, sums, seen)
-    centre_of(kinds, width, start, sums, seen, centre)
+    metric = records.by_distance
+    d = len(metric.kinds)
+    sums, seen, centre = np.zeros(metric.start[d]), np.zeros(d), np.empty(d)
+    for values, count in zip(records.values, records.counts, strict=True):
+        add_sums(values, float(count), metric, sums, seen)
+    centre_of(metric, sums, seen, centre)
     return centre

@@ -4,9 +4,6 @@ A portion is so many equal records in one group; a distinct record has one porti
 are in two linked lists, of their group and of their record. For each group the sums are kept from which its centre is
 found (:mod:`shoal.kernels.mixed`), so that a portion can come or go in O(codes).
 
-Centres are found from ``centring``, distances laid out as ``tables``: these, or their squares in columns for which the
-name with the least squared distance is released.
-
 What a group costs is the squared distance of its records from what is released for them: from its centre, or from the
 centre of the whole table in a column that is suppressed: that not all of its records have where the search is
 ``alike``, and otherwise one of which fewer than k values are observed.
@@ -14,13 +11,35 @@ centre of the whole table in a column that is suppressed: that not all of its re
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
-from shoal.kernels.mixed import add_sums, cell_distance, centre_of, sums_start
+from shoal.kernels.mixed import Metric, add_weighted, cell_distance, centre_of
+
+
+class Setting(NamedTuple):
+    """What does not change: values (m, d), weights (m,) and columns of the records, centre (d,) of the table, k.
+
+    Where it is ``alike``, a column is released only for groups of which all records have it.
+    """
+
+    values: Floats
+    weights: Floats
+    metric: Metric
+    middle: Floats
+    k: int
+    alike: bool
+
+
+class Room(NamedTuple):
+    """Where the sums (codes,), the observed values (d,) and the centre (d,) of a group are found."""
+
+    sums: Floats
+    seen: Floats
+    centre: Floats
 
 
 class State(NamedTuple):
@@ -92,32 +111,28 @@ def open_state(records: int, columns: int, codes: int, groups: int) -> State:
 
 
 @kernel
-def portion_of(firsts: Ints, also: Ints, group: Ints, rec: int, g: int) -> int:
+def room_for(metric: Metric) -> Room:
+    """Room for one group."""
+    d = len(metric.kinds)
+    return Room(np.zeros(metric.start[d]), np.zeros(d), np.empty(d))
+
+
+@kernel(inline=True)
+def portion_of(state: State, rec: int, g: int) -> int:
     """Portion of a record in a group; -1 where it has none."""
-    p = firsts[rec]
-    while p >= 0 and group[p] != g:
-        p = also[p]
+    p = state.firsts[rec]
+    while p >= 0 and state.group[p] != g:
+        p = state.also[p]
     return int(p)
 
 
 @kernel
-def put(
-    record: Ints,
-    amount: Ints,
-    group: Ints,
-    following: Ints,
-    before: Ints,
-    also: Ints,
-    heads: Ints,
-    firsts: Ints,
-    spare: Ints,
-    free: Ints,
-    rec: int,
-    g: int,
-    many: int,
-) -> None:
+def put(state: State, rec: int, g: int, many: int) -> None:
     """Add so many of a record to a group, or take them out where the number is negative; lists only."""
-    p = portion_of(firsts, also, group, rec, g)
+    record, amount, group = state.record, state.amount, state.group
+    following, before, also = state.following, state.before, state.also
+    heads, firsts, spare, free = state.heads, state.firsts, state.spare, state.free
+    p = portion_of(state, rec, g)
     if p < 0:
         free[0] -= 1
         p = spare[free[0]]
@@ -148,234 +163,114 @@ def put(
         free[0] += 1
 
 
-@kernel
-def off_squared(
-    one: Floats,
-    centre: Floats,
-    middle: Floats,
-    kinds: Ints,
-    tables: Floats,
-    offset: Ints,
-    width: Ints,
-    weights: Floats,
-) -> float:
+@kernel(inline=True)
+def off_squared(one: Floats, centre: Floats, middle: Floats, metric: Metric) -> float:
     """Squared distance of a record from what is released for it; a missing cell loses nothing."""
     total = 0.0
-    for j in range(len(kinds)):
+    for j in range(len(one)):
         if not np.isnan(one[j]):
             at = middle[j] if np.isnan(centre[j]) else centre[j]
-            total += weights[j] * cell_distance(one[j], at, kinds[j], tables, offset[j], width[j])
+            total += metric.weights[j] * cell_distance(one[j], at, metric, j)
     return total * total
 
 
-@kernel
-def released(kinds: Ints, width: Ints, start: Ints, sums: Floats, seen: Floats, least: int, centre: Floats) -> None:
-    """Write what is released for a group: its centre, and NaN in columns with fewer values than ``least``."""
-    centre_of(kinds, width, start, sums, seen, centre)
-    for j in range(len(kinds)):
-        if seen[j] < least - 0.5:
-            centre[j] = np.nan
+@kernel(inline=True)
+def find_released(setting: Setting, size: int, room: Room) -> None:
+    """Write what is released for a group of so many records: its centre, and NaN in columns that are suppressed."""
+    least = size if setting.alike else setting.k
+    centre_of(setting.metric, room.sums, room.seen, room.centre)
+    for j in range(len(room.centre)):
+        if room.seen[j] < least - 0.5:
+            room.centre[j] = np.nan
 
 
 @kernel
-def cost_of_portions(
-    cells: Floats,
-    centring: Floats,
-    kinds: Ints,
-    tables: Floats,
-    offset: Ints,
-    width: Ints,
-    weights: Floats,
-    middle: Floats,
-    k: int,
-    alike: bool,
-    record: Ints,
-    group: Ints,
-    amount: Ints,
-    groups: int,
-) -> Floats:
+def cost_of_portions(setting: Setting, record: Ints, group: Ints, amount: Ints, groups: int) -> Floats:
     """What each group (groups,) costs, from its portions alone."""
-    d = cells.shape[1]
-    start = sums_start(width)
+    values = setting.values
     costs = np.zeros(groups)
     by_group = np.argsort(group, kind="mergesort")
-    sums, seen, centre = np.zeros(start[d]), np.zeros(d), np.empty(d)
+    room = room_for(setting.metric)
     first = 0
     while first < len(by_group):
         g = group[by_group[first]]
         last, size = first, 0
-        sums[:] = 0.0
-        seen[:] = 0.0
+        room.sums[:] = 0.0
+        room.seen[:] = 0.0
         while last < len(by_group) and group[by_group[last]] == g:
             p = by_group[last]
-            add_sums(cells[record[p]], amount[p], kinds, centring, offset, width, start, sums, seen)
+            add_weighted(values[record[p]], amount[p], setting.weights[record[p]], setting.metric, room.sums, room.seen)
             size += amount[p]
             last += 1
-        released(kinds, width, start, sums, seen, size if alike else k, centre)
+        find_released(setting, size, room)
         for b in range(first, last):
             p = by_group[b]
-            off = off_squared(cells[record[p]], centre, middle, kinds, tables, offset, width, weights)
-            costs[g] += amount[p] * off
+            costs[g] += amount[p] * off_squared(values[record[p]], room.centre, setting.middle, setting.metric)
         first = last
     return costs
 
 
-@kernel
-def cost_with(
-    cells: Floats,
-    centring: Floats,
-    kinds: Ints,
-    tables: Floats,
-    offset: Ints,
-    width: Ints,
-    weights: Floats,
-    middle: Floats,
-    start: Ints,
-    k: int,
-    alike: bool,
-    record: Ints,
-    amount: Ints,
-    following: Ints,
-    heads: Ints,
-    sizes: Ints,
-    sums: Floats,
-    seen: Floats,
-    work: Floats,
-    has: Floats,
-    centre: Floats,
-    g: int,
-    one: int,
-    many: int,
-    other: int,
-    more: int,
-) -> float:
+@kernel(inline=True)
+def cost_with(setting: Setting, state: State, room: Room, g: int, one: int, many: int, other: int, more: int) -> float:
     """What a group would cost with so many of two records more, or fewer; -1 stands for no record."""
-    work[:] = sums[g]
-    has[:] = seen[g]
-    size = sizes[g]
+    values, centre, middle, metric = setting.values, room.centre, setting.middle, setting.metric
+    record, amount, following = state.record, state.amount, state.following
+    room.sums[:] = state.sums[g]
+    room.seen[:] = state.seen[g]
+    size = state.sizes[g]
     if one >= 0:
-        add_sums(cells[one], many, kinds, centring, offset, width, start, work, has)
+        add_weighted(values[one], many, setting.weights[one], metric, room.sums, room.seen)
         size += many
     if other >= 0:
-        add_sums(cells[other], more, kinds, centring, offset, width, start, work, has)
+        add_weighted(values[other], more, setting.weights[other], metric, room.sums, room.seen)
         size += more
-    released(kinds, width, start, work, has, size if alike else k, centre)
+    find_released(setting, size, room)
     total = 0.0
-    p = heads[g]
+    p = state.heads[g]
     while p >= 0:
-        off = off_squared(cells[record[p]], centre, middle, kinds, tables, offset, width, weights)
-        total += amount[p] * off
+        total += amount[p] * off_squared(values[record[p]], centre, middle, metric)
         p = following[p]
     if one >= 0:
-        total += many * off_squared(cells[one], centre, middle, kinds, tables, offset, width, weights)
+        total += many * off_squared(values[one], centre, middle, metric)
     if other >= 0:
-        total += more * off_squared(cells[other], centre, middle, kinds, tables, offset, width, weights)
+        total += more * off_squared(values[other], centre, middle, metric)
     return max(total, 0.0)
 
 
 @kernel
-def transfer(
-    cells: Floats,
-    centring: Floats,
-    kinds: Ints,
-    tables: Floats,
-    offset: Ints,
-    width: Ints,
-    weights: Floats,
-    start: Ints,
-    record: Ints,
-    amount: Ints,
-    group: Ints,
-    following: Ints,
-    before: Ints,
-    also: Ints,
-    heads: Ints,
-    firsts: Ints,
-    sizes: Ints,
-    sums: Floats,
-    seen: Floats,
-    spare: Ints,
-    spare_groups: Ints,
-    free: Ints,
-    rec: int,
-    a: int,
-    b: int,
-    many: int,
-) -> None:
+def transfer(setting: Setting, state: State, rec: int, a: int, b: int, many: int) -> None:
     """Take so many of a record from one group to another; an empty group is put aside with sums of exactly 0."""
+    sizes, spare_groups, free = state.sizes, state.spare_groups, state.free
     if sizes[b] == 0:  # the group on top of those not in use, or one that was emptied a moment ago
         at = free[1] - 1
         while spare_groups[at] != b:
             at -= 1
         spare_groups[at] = spare_groups[free[1] - 1]
         free[1] -= 1
-    put(record, amount, group, following, before, also, heads, firsts, spare, free, rec, a, -many)
-    put(record, amount, group, following, before, also, heads, firsts, spare, free, rec, b, many)
+    put(state, rec, a, -many)
+    put(state, rec, b, many)
     sizes[a] -= many
     sizes[b] += many
-    add_sums(cells[rec], many, kinds, centring, offset, width, start, sums[b], seen[b])
+    add_weighted(setting.values[rec], many, setting.weights[rec], setting.metric, state.sums[b], state.seen[b])
     if sizes[a] == 0:
-        sums[a] = 0.0
-        seen[a] = 0.0
+        state.sums[a] = 0.0
+        state.seen[a] = 0.0
         spare_groups[free[1]] = a
         free[1] += 1
     else:
-        add_sums(cells[rec], -many, kinds, centring, offset, width, start, sums[a], seen[a])
-
-
-_cost_with: Any = cost_with  # its arrays are passed as a tuple, whose types mypy cannot put together
+        add_weighted(setting.values[rec], -many, setting.weights[rec], setting.metric, state.sums[a], state.seen[a])
 
 
 @kernel
-def fill(
-    cells: Floats,
-    centring: Floats,
-    kinds: Ints,
-    tables: Floats,
-    offset: Ints,
-    width: Ints,
-    weights: Floats,
-    middle: Floats,
-    k: int,
-    alike: bool,
-    state: State,
-    from_record: Ints,
-    from_group: Ints,
-    from_amount: Ints,
-) -> None:
+def fill(setting: Setting, state: State, from_record: Ints, from_group: Ints, from_amount: Ints) -> None:
     """Put portions, their groups numbered from 0, into a state without any."""
-    record, amount, group = state.record, state.amount, state.group
-    following, before, also = state.following, state.before, state.also
-    heads, firsts, sizes = state.heads, state.firsts, state.sizes
-    sums, seen, costs, spare, free = state.sums, state.seen, state.costs, state.spare, state.free
-    start = sums_start(width)
     for t in range(len(from_record)):
         rec, g, many = from_record[t], from_group[t], from_amount[t]
-        put(record, amount, group, following, before, also, heads, firsts, spare, free, rec, g, many)
-        sizes[g] += many
-        add_sums(cells[rec], many, kinds, centring, offset, width, start, sums[g], seen[g])
-    free[1] = len(heads) - (from_group.max() + 1)
-    d = cells.shape[1]
-    work, has, centre = np.zeros(start[d]), np.zeros(d), np.zeros(d)
-    columns = (kinds, tables, offset, width, weights)
-    here: Any = (
-        cells,
-        centring,
-        *columns,
-        middle,
-        start,
-        k,
-        alike,
-        record,
-        amount,
-        following,
-        heads,
-        sizes,
-        sums,
-        seen,
-        work,
-        has,
-        centre,
-    )
-    for g in range(from_group.max() + 1):
-        costs[g] = _cost_with(*here, g, -1, 0, -1, 0)
+        put(state, rec, g, many)
+        state.sizes[g] += many
+        add_weighted(setting.values[rec], many, setting.weights[rec], setting.metric, state.sums[g], state.seen[g])
+    groups = from_group.max() + 1
+    state.free[1] = len(state.heads) - groups
+    room = room_for(setting.metric)
+    for g in range(groups):
+        state.costs[g] = cost_with(setting, state, room, g, -1, 0, -1, 0)
