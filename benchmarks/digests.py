@@ -5,7 +5,8 @@
 lists the cases whose release, figures or error differ, and exits with status 1 where there are any. All methods run on
 many tables with many settings, through the public names of shoal alone: digest_tables, digest_cases and digest_outputs
 have them. A method, or an option of one, without a case is an error. A file of intended differences has a glob pattern
-of cases and the reason on each line, with ``#`` between them.
+of cases and the reason on each line, with ``#`` between them; a pattern that ends in ``only notes`` means differences
+of the notes, and no others.
 """
 
 from __future__ import annotations
@@ -166,14 +167,25 @@ def compare(old: Iterable[Line], new: Iterable[Line], allowed: Mapping[str, str]
             told = list(differences(before[name], after[name]))
         else:
             told = ["only in the old run" if name in before else "only in the new run"]
-        patterns = [pattern for pattern in allowed if told and fnmatchcase(name, pattern)]
+        patterns = [pattern for pattern in allowed if any(_covers(pattern, name, place) for place in told)]
         used.update(patterns)
-        if patterns:
+        told = [place for place in told if not any(_covers(pattern, name, place) for pattern in patterns)]
+        if patterns and not told:
             result.meant.append(f"{name}: {allowed[patterns[0]]}")
         elif told:
             result.found.append("\n    ".join([name, *told]))
     result.idle.extend(pattern for pattern in allowed if pattern not in used)
     return result
+
+
+def _covers(pattern: str, case: str, told: str) -> bool:
+    """Whether an intended difference is this one of a case.
+
+    >>> _covers("a|* only notes", "a|mdav", "notes: new, []"), _covers("a|* only notes", "a|mdav", "loss: 1 -> 2")
+    (True, False)
+    """
+    cases, only, place = pattern.partition(" only ")
+    return fnmatchcase(case, cases) and (not only or told.startswith(place))
 
 
 def read_lines(path: Path) -> list[Line]:

@@ -98,7 +98,7 @@ def test_the_gap_is_that_of_the_values_that_are_released():
     summary = release.summary
     assert (summary.information_loss, summary.bound) == pytest.approx((20.0, 10.0))  # 2 and 4, and 1.5 and 4.5
     assert summary.gap == pytest.approx(50.0)
-    assert "before they were rounded, or adapted to rules, it was 0.00 %" in summary.notes[-1]
+    assert "before they were rounded, adapted to rules, or groups grew, it was 0.00 %" in summary.notes[-1]
 
 
 @pytest.mark.parametrize("scaling", ["z-score", "range", "none"])

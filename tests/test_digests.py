@@ -57,6 +57,15 @@ def test_a_difference_is_told_with_its_place(digests, place, changes, told):
     assert digests.compare(OLD, changed(place, **changes), {}).found == [told]
 
 
+def test_a_difference_is_meant_only_in_the_place_that_is_named(digests):
+    allowed = {"a|* only notes": "notes are new"}
+    new = changed(1, notes=["odd"])
+    assert digests.compare(OLD, new, allowed).meant == ["a|mdav|k=3: notes are new"]
+    result = digests.compare(OLD, changed(1, notes=["odd"], digest="01"), allowed)
+    assert result.found == ["a|mdav|k=3\n    digest: '00' -> '01'"]
+    assert digests.compare(OLD, changed(1, digest="01"), allowed).idle == ["a|* only notes"]
+
+
 def test_a_case_in_one_run_only_is_a_difference(digests):
     result = digests.compare(OLD[:3], [*OLD[1:2], OLD[3]], {})
     assert result.found == ["b|mdav|k=3\n    only in the old run", "c|measures\n    only in the new run"]

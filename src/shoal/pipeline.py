@@ -14,10 +14,13 @@ from shoal.aggregate.sets import Aggregation, aggregate_sets
 from shoal.blocking.blocks import cut_blocks
 from shoal.errors import PlanError
 from shoal.kernels.progress import show_progress
-from shoal.partition.missing_patterns import share_patterns
+from shoal.partition.missing_patterns import alike_in_groups, share_patterns
+from shoal.plan.dominance import Dominance
 from shoal.plan.files_read import files_read
 from shoal.plan.plan import Blocking, Plan, Reading, merge_settings
+from shoal.release.conditions import conditions_of, group_count, grow_sets
 from shoal.release.declaring import Declared, declare
+from shoal.release.own_values import own_values
 from shoal.release.partitioning import partition_sets
 from shoal.release.promises import check_release
 from shoal.release.release import Release, check_output, check_report
@@ -41,6 +44,7 @@ def protect(
     options: Mapping[str, Any] | None = None,
     refine: bool | None = None,
     identifiers: str | Sequence[str] | None = None,
+    persons: str | Sequence[str] | None = None,
     confidential: str | Sequence[str] | None = None,
     weight: str | None = None,
     strata: str | Sequence[str] | None = None,
@@ -53,6 +57,7 @@ def protect(
     nominal: str | Sequence[str] | None = None,
     column_weights: Mapping[str, float] | None = None,
     combinations: str | None = None,
+    dominance: Dominance | Mapping[str, Any] | None = None,
     blocking: Blocking | Mapping[str, Any] | str | None = None,
     reading: Reading | Mapping[str, Any] | None = None,
     rules: str | Path | Sequence[str] | Mapping[str, str] | None = None,
@@ -87,6 +92,9 @@ def protect(
     identifiers, confidential : list of str
         Columns to remove, and columns to keep as they are. Columns without any role are kept too, unless they
         look like direct identifiers, which is an error.
+    persons : list of str
+        Identifiers whose distinct values k counts in each group, beside its records; ``[]`` for none. By default those
+        that have a value more than once and look like keys of persons, such as an id or an e-mail address.
     weight : str
         Column of sampling weights: released values are weighted.
     strata : list of str
@@ -114,6 +122,9 @@ def protect(
         How much a column counts in distances between records that mix kinds; 1 where nothing is said.
     combinations : {"any", "observed"}
         Whether released categories may be combined in any way, or only as they occur in the original.
+    dominance : dict
+        When the largest values of a group dominate its mean: ``p`` of the p % rule (10 by default), or ``n`` and
+        ``share`` of the (n, k) rule; ``action`` is ``"note"`` or ``"grow"``, which merges dominated groups with others.
     blocking : str or dict
         ``"spread-tree"``, ``"2d-tree"``, ``"univariate"`` or ``"equal-counts"``; as a dict with ``method``,
         ``size``, ``columns`` and ``repair``. Large tables are cut into blocks that are partitioned one by one;
@@ -222,6 +233,14 @@ def run(
         alike = [share_patterns(*pair, plan.k) for pair in zip(shown, groups_of_sets, strict=True)]
         shown, groups_of_sets = [quasi for quasi, _ in alike], [groups for _, groups in alike]
     clock.lap("partition")
+    conditions = conditions_of(replace(declared, sets=shown), table, strata.persons)
+    made = group_count(groups_of_sets)
+    within = [(codes, strata.codes) for codes in apart]
+    groups_of_sets = grow_sets(replace(declared, sets=shown), groups_of_sets, within, conditions, threads)
+    if plan.missing_patterns == "counted":
+        shown = [alike_in_groups(*pair) for pair in zip(shown, groups_of_sets, strict=True)]
+    if any(conditions):
+        clock.lap("grow")
     how = Aggregation(plan.k, declared.weights, plan.combinations == "observed")
     protected = aggregate_sets(shown, groups_of_sets, how, threads)
     protected = [replace(part, quasi=quasi) for part, quasi in zip(protected, sets, strict=True)]
@@ -231,14 +250,16 @@ def run(
         protected, accounts = keep(editing, protected, table)
         kept = Kept(split, accounts)
         clock.lap("keep rules")
-    data = check_release(plan, table, strata.codes, protected)
+    data = check_release(plan, table, strata.codes, protected, conditions)
     if guard:
         kept = replace(kept, checked=guard.check_table(data, written))
     clock.lap("check")
     # what is suppressed for patterns of missing cells is no cost of a rule
     ruled = [replace(part, quasi=quasi) for part, quasi in zip(protected, shown, strict=True)]
     rules = account_for(editing, kept, ruled, how) if editing else []
-    done = Run(declared, strata, shown, apart, blocks, protected, searched, rules, source)
+    own = own_values(declared, table, protected)
+    merged = made - group_count(groups_of_sets)
+    done = Run(declared, strata, shown, apart, blocks, protected, searched, rules, source, own, merged)
     summary = summarise(done, seconds=clock.seconds())
     return Release(
         data=data,

@@ -3,8 +3,8 @@
 A missing value stays missing. Where some but fewer than k values of a group are observed, the column is
 suppressed in that group: their representative would stand for fewer than k records. Every representative lies
 between the smallest and the largest value of its group, and equals them where all are equal. Whole numbers are
-added up from the group's own first value, so that even 64-bit integers lose no digit; halves go to the even
-number.
+added up from the group's own first value, so that even 64-bit integers lose no digit, and exactly where they are too
+far apart for that (:mod:`.far_apart`); halves go to the even number.
 
 With sampling weights every aggregator uses them. Cost: O(n) for a mean, O(n log k) for the others.
 """
@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.aggregate.far_apart import EXACT, exact_representative
 from shoal.columns.numbers import Column
 from shoal.errors import DataError, counted
 from shoal.kernels.arrays import Flags, Floats, Ints, Numbers
@@ -139,8 +140,9 @@ def aggregate(
     base_of = np.empty_like(column.values)
     base_of[grouping.order] = np.repeat(bases, sizes)
     w = np.ones(1) if weights is None else weights
+    differences = column.values - base_of
     chosen, counts = AGGREGATORS[aggregator].of_groups(
-        (column.values - base_of).astype(np.float64),
+        differences.astype(np.float64),
         column.observed,
         w,
         grouping,
@@ -152,9 +154,30 @@ def aggregate(
     if column.whole:
         odd = (bases % 2 + column.origin // column.step % 2) % 2  # halves go to the even number, not difference
         released = base_of.copy()
+        far = column.observed & ((differences > EXACT) | (differences < -EXACT))
+        exact = _exactly(column, grouping, far, AGGREGATORS[aggregator].searched, weights, chosen) if far.any() else {}
+        chosen[list(exact)] = 0.0
         whole = (np.rint(chosen + odd) - odd).astype(np.int64)
+        for g, value in exact.items():
+            whole[g] = value - bases[g]
         released[grouping.order] += np.repeat(whole, sizes)
         return np.where(observed, released, 0), observed
     real = np.empty(len(column.values))
     real[grouping.order] = np.repeat(chosen, sizes)
     return np.where(observed, real, 0.0), observed
+
+
+def _exactly(
+    column: Column, grouping: Grouping, far: Flags, how: int, weights: Floats | None, rough: Floats
+) -> dict[int, int]:
+    """Return the representatives of the groups with a record that is ``far`` from the others, as ``column.values``."""
+    group_of = np.repeat(np.arange(len(grouping.starts) - 1), np.diff(grouping.starts))
+    lift = column.origin // column.step  # so that it is the number itself that is rounded to an even one
+    exact = {}
+    for g in np.unique(group_of[far[grouping.order]]).tolist():
+        rows = grouping.order[grouping.starts[g] : grouping.starts[g + 1]]
+        rows = rows[column.observed[rows]]
+        numbers = [value + lift for value in column.values[rows].tolist()]
+        own = [1.0] * len(rows) if weights is None else weights[rows].tolist()
+        exact[g] = exact_representative(numbers, own, how, rough[g] + numbers[0]) - lift
+    return exact

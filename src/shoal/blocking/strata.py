@@ -13,21 +13,28 @@ from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.group_sums import group_sums
 from shoal.kernels.mixed import Metric, add_sums, centre_of, distance
+from shoal.kernels.numbering import number_keys
 
 _NAMED = 5  # small strata that an error names: enough to find them, not a list of the column
 
 
-def check_strata(codes: Ints, labels: Sequence[str], k: int) -> None:
-    """Refuse strata of fewer than k records, naming them all."""
-    sizes = np.bincount(codes, minlength=len(labels))
+def check_strata(
+    codes: Ints, labels: Sequence[str], k: int, person: Ints | None = None, called: str = "records"
+) -> None:
+    """Refuse strata of fewer than k records, or persons (n,) with what they are called, naming some."""
+    counts, one = codes, "record"
+    if person is not None:
+        _, first, _ = number_keys(codes * (int(person.max(initial=0)) + 1) + person)
+        counts, one = codes[first], "person"
+    sizes = np.bincount(counts, minlength=len(labels))
     small = np.flatnonzero(sizes < k)
     if len(small) == 0:
         return
-    named = [f"'{labels[code]}' ({counted(int(sizes[code]), 'record')})" for code in small[:_NAMED].tolist()]
+    named = [f"'{labels[code]}' ({counted(int(sizes[code]), one)})" for code in small[:_NAMED].tolist()]
     more = f" and {len(small) - _NAMED} more" if len(small) > _NAMED else ""
     raise DataError(
         f"{counted(len(small), 'stratum', 'strata')} of {len(labels)} with fewer "
-        f"than k = {k} records: {', '.join(named)}{more}; drop or recode them, or ask for small strata to be merged "
+        f"than k = {k} {called}: {', '.join(named)}{more}; drop or recode them, or ask for small strata to be merged "
         "with their nearest (small_strata: merge, or --small-strata merge)"
     )
 

@@ -25,6 +25,9 @@ AllNumeric = Annotated[
 ]
 Drop = Annotated[list[str] | None, typer.Option(help="Direct identifiers, removed: a,b.")]
 Keep = Annotated[list[str] | None, typer.Option(help="Confidential columns, kept as they are: a,b.")]
+Persons = Annotated[
+    list[str] | None, typer.Option(help="Identifiers whose values k counts beside records: a,b; or none.")
+]
 Weight = Annotated[str | None, typer.Option(help="Column of sampling weights.")]
 Strata = Annotated[list[str] | None, typer.Option(help="Columns whose combinations are never mixed: a,b.")]
 SmallStrata = Annotated[str | None, typer.Option(help="A stratum of fewer than k: error or merge.")]
@@ -50,6 +53,11 @@ ColumnWeight = Annotated[
 Combinations = Annotated[
     str | None, typer.Option(help="Released combinations of categories: any, or observed in the original.")
 ]
+Dominance = Annotated[
+    list[str] | None,
+    typer.Option(help="When a few records dominate the mean of a group: p=10 (the default), or n=1,share=85."),
+]
+DominanceAction = Annotated[str | None, typer.Option(help="Dominated groups: note (the default), or grow.")]
 Cut = Annotated[str | None, typer.Option(help="Cut into blocks: spread-tree, 2d-tree, univariate or equal-counts.")]
 BlockSize = Annotated[str | None, typer.Option(help="Most records of a block, or auto.")]
 BlockColumns = Annotated[list[str] | None, typer.Option(help="Blocking columns: a,b; all by default.")]
@@ -147,6 +155,24 @@ def categories(
         "nominal": names(nominal),
         "column_weights": shares or None,
     }
+
+
+def persons_named(given: Sequence[str] | None) -> list[str] | None:
+    """Return the identifiers that k counts; an empty list where it is ``none``."""
+    return [] if given == ["none"] else names(given)
+
+
+def dominance_of(rules: Sequence[str] | None, action: str | None) -> dict[str, Any] | None:
+    """Return when groups are dominated and what to do about it, where anything was said about it."""
+    given: dict[str, Any] = {}
+    for name, text in pairs(names(rules) or (), "--dominance").items():
+        try:
+            given[name] = int(text) if name == "n" else float(text)
+        except ValueError:
+            raise shoal.PlanError(f"--dominance {name}={text}: must be a number") from None
+    if action is not None:
+        given["action"] = action
+    return given or None
 
 
 def blocks(method: str | None, size: str | None, columns: list[str] | None, repair: bool) -> dict[str, Any] | None:

@@ -11,6 +11,7 @@ from shoal.kernels.compiling import kernel
 
 MEAN, MEDIAN, GEOMETRIC, TRIMMED, MODE = range(5)
 _SMALL = 64  # values that insertion sorts sooner
+_SMALLER = 2.0**-64  # by which values are multiplied whose sums do not fit: no digit is lost
 
 
 class Grouping(NamedTuple):
@@ -117,8 +118,21 @@ def _mean(x: Floats, w: Floats, start: int, stop: int) -> float:
         above += w[i] * (x[i] - first)
         weight += w[i]
         low, high = min(low, x[i]), max(high, x[i])
+    if not np.isfinite(above + weight):
+        return _far_mean(x, w, start, stop, low, high)
     # rounding may carry a mean past the values that it stands for
     return min(max(first + above / weight, low), high)
+
+
+@kernel
+def _far_mean(x: Floats, w: Floats, start: int, stop: int, low: float, high: float) -> float:
+    """Weighted mean of values, from ``low`` to ``high``, whose sums do not fit: weights and values are made smaller."""
+    heaviest = w[start:stop].max()
+    above, weight = 0.0, 0.0
+    for i in range(start, stop):
+        above += w[i] / heaviest * (x[i] * _SMALLER - low * _SMALLER)
+        weight += w[i] / heaviest
+    return min(max(low + above / weight / _SMALLER, low), high)
 
 
 @kernel
@@ -131,7 +145,20 @@ def _geometric_mean(x: Floats, w: Floats, m: int, lift: float) -> float:
     above = 0.0
     for i in range(m):
         above += w[i] * np.log((x[i] + lift) / (low + lift))
+    if not np.isfinite(above + weight):
+        return _far_geometric_mean(x, w, m, lift, low, high)
     return min(max((low + lift) * np.exp(above / weight) - lift, low), high)
+
+
+@kernel
+def _far_geometric_mean(x: Floats, w: Floats, m: int, lift: float, low: float, high: float) -> float:
+    """Weighted geometric mean of values, from ``low`` to ``high``, whose ratios or weights do not fit."""
+    heaviest = w[:m].max()
+    above, weight = 0.0, 0.0
+    for i in range(m):
+        above += w[i] / heaviest * np.log(x[i] + lift)
+        weight += w[i] / heaviest
+    return min(max(np.exp(above / weight) - lift, low), high)
 
 
 @kernel(inline=True)

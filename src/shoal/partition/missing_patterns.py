@@ -60,6 +60,19 @@ def share_patterns(quasi: QuasiIdentifiers, codes: Ints, k: int) -> tuple[QuasiI
     return replace(quasi, columns=columns), number_patterns(hidden, codes)[0]
 
 
+def alike_in_groups(quasi: QuasiIdentifiers, groups: Ints) -> QuasiIdentifiers:
+    """Return a set without the cells of columns that only some records of their group have."""
+    columns = list(quasi.columns)
+    for j, column in enumerate(columns):
+        if column.observed.all():
+            continue
+        lacking = np.bincount(groups[~column.observed], minlength=int(groups.max()) + 1) > 0
+        there = column.observed & ~lacking[groups]
+        if there.sum() < column.observed.sum():
+            columns[j] = replace(column, values=np.where(there, column.values, 0), observed=there)
+    return replace(quasi, columns=columns)
+
+
 def number_patterns(missing: Flags, groups: Ints) -> tuple[Ints, Ints, Ints]:
     """Number the patterns of missing cells (n, d) in each group by first appearance.
 

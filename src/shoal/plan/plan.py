@@ -10,6 +10,7 @@ from pydantic import Field, field_validator, model_validator
 
 from shoal.errors import PlanError, did_you_mean
 from shoal.plan.categories import CategorySettings, category_mistakes
+from shoal.plan.dominance import Dominance
 from shoal.plan.limits import LARGEST_K, LARGEST_OPTION, LARGEST_SEED
 from shoal.plan.roles import Role
 from shoal.plan.rules import rules_or_file
@@ -91,6 +92,10 @@ class Plan(CategorySettings):
         Columns to microaggregate; each inner tuple is a set that is microaggregated by itself.
     identifiers, confidential : tuple of str
         Columns that are removed, and columns that are kept as they are.
+    persons : tuple of str or None
+        Identifiers whose distinct values k counts in each group, beside its records; none of them where empty. Where
+        nothing is said, those that have a value more than once and look like keys of persons, see
+        :mod:`shoal.tables.persons`.
     weight : str or None
         Column of sampling weights.
     strata : tuple of str
@@ -111,6 +116,8 @@ class Plan(CategorySettings):
         take categories too, and by z-scores in all others.
     hierarchies, orders, nominal, column_weights, combinations
         What is said about categories, see :class:`shoal.plan.categories.CategorySettings`.
+    dominance : Dominance
+        When a few records dominate their group, and whether such groups are noted or grow.
     blocking : Blocking or None
         How to cut a large table into blocks; None partitions all records together.
     reading : Reading
@@ -135,6 +142,7 @@ class Plan(CategorySettings):
     k: Whole = Field(ge=2, le=LARGEST_K)
     quasi_identifiers: tuple[tuple[str, ...], ...]
     identifiers: tuple[str, ...] = ()
+    persons: tuple[str, ...] | None = None
     confidential: tuple[str, ...] = ()
     weight: str | None = None
     strata: tuple[str, ...] = ()
@@ -145,6 +153,7 @@ class Plan(CategorySettings):
     refine: Flag = False
     aggregators: dict[str, str] = Field(default={})
     scaling: Literal["z-score", "range", "robust", "none"] | None = None
+    dominance: Dominance = Dominance()
     blocking: Blocking | None = None
     reading: Reading = Reading()
     rules: tuple[str, ...] = ()
@@ -167,7 +176,7 @@ class Plan(CategorySettings):
             return (tuple(value),)
         return value
 
-    @field_validator("identifiers", "confidential", "strata", mode="before")
+    @field_validator("identifiers", "persons", "confidential", "strata", mode="before")
     @classmethod
     def _as_names(cls, value: object) -> object:
         return (value,) if isinstance(value, str) else value
@@ -181,6 +190,13 @@ class Plan(CategorySettings):
     @classmethod
     def _reading_by_name(cls, value: object) -> object:
         return named(value, "reading")
+
+    @field_validator("dominance", mode="before")
+    @classmethod
+    def _dominance_by_name(cls, value: object) -> object:
+        if not isinstance(value, Dominance | Mapping):
+            raise PlanError("dominance: give p, n and share, or action by name, such as {'p': 10}")
+        return named(value, "dominance")
 
     @field_validator("aggregators", mode="before")
     @classmethod
@@ -197,6 +213,11 @@ class Plan(CategorySettings):
         )
         if self.small_strata == "merge" and not self.strata:
             mistakes.append("small_strata: has no effect without strata")
+        mistakes += [
+            f"persons: '{name}' is not an identifier{did_you_mean(name, self.identifiers)}; name it as one, too"
+            for name in self.persons or ()
+            if name not in self.identifiers
+        ]
         if self.broken_rules != "refuse" and not self.rules and not self.rules_file:
             mistakes.append("broken_rules: has no effect without rules")
         if mistakes:

@@ -12,6 +12,8 @@ from shoal.columns.categories import AnyColumn
 from shoal.columns.mixed import distinct_records
 from shoal.errors import BrokenPromise, counted, listed, one_or_many
 from shoal.kernels.arrays import Flags, Ints, Numbers
+from shoal.kernels.representatives import group_rows
+from shoal.partition.conditions.condition import Condition, failing_any
 from shoal.plan.plan import Plan
 from shoal.tables.table import Table, open_table
 
@@ -49,6 +51,12 @@ def check_released(column: AnyColumn, values: Numbers, observed: Flags, groups: 
         raise BrokenPromise(f"column '{column.name}': a released value is not finite")
 
 
+def check_conditions(groups: Ints, conditions: Sequence[Condition]) -> None:
+    """Every group meets the conditions of the plan."""
+    if conditions and failing_any(conditions, group_rows(groups)).any():
+        raise BrokenPromise("a group fails a condition of the plan: it has too few persons, or a record dominates it")
+
+
 def check_keys(part: ProtectedSet, k: int) -> None:
     """Every combination of released values and missing cells of a set is that of at least k records."""
     counts = distinct_records([(column, *now) for column, now in part.columns()])[2]
@@ -75,10 +83,17 @@ def check_table(
         raise BrokenPromise(f"names or types of columns changed: {', '.join(changed)}")
 
 
-def check_release(plan: Plan, table: Table, strata: Ints, protected: Sequence[ProtectedSet]) -> Any:
-    """Check every promise, and return the table of the release."""
+def check_release(
+    plan: Plan,
+    table: Table,
+    strata: Ints,
+    protected: Sequence[ProtectedSet],
+    conditions: Sequence[Sequence[Condition]],
+) -> Any:
+    """Check every promise, with the conditions on the groups of each set, and return the table of the release."""
     released = {}
-    for part in protected:
+    for part, own in zip(protected, conditions, strict=True):
+        check_conditions(part.groups, own)
         check_groups(part.groups, plan.k, len(table))
         check_strata_kept(part.groups, strata)
         if plan.missing_patterns == "counted":

@@ -39,6 +39,6 @@ def rounding_note(searched: Searched, gap: float | None) -> list[str]:
     if gap is None or searched.gap is None or gap < searched.gap + 0.005:
         return []
     return [
-        f"the gap of {decimal(gap)} % is that of the released values; before they were rounded, or adapted to rules, "
-        f"it was {decimal(searched.gap)} %"
+        f"the gap of {decimal(gap)} % is that of the released values; before they were rounded, adapted to rules, or "
+        f"groups grew, it was {decimal(searched.gap)} %"
     ]

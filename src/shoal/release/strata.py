@@ -2,24 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from shoal.blocking.strata import check_strata, merge_small_mixed_strata, merge_small_strata
 from shoal.columns.quasi_identifiers import QuasiIdentifiers, join_sets
 from shoal.kernels.arrays import Ints
+from shoal.kernels.numbering import number_keys
+from shoal.partition.conditions.centres import centres_of
+from shoal.partition.conditions.growing import grow_groups
+from shoal.partition.conditions.persons import EnoughPersons
 from shoal.partition.missing_patterns import share_patterns
 from shoal.release.declaring import Declared
+from shoal.tables.persons import Persons, identify
 from shoal.tables.table import Table
 
 
 @dataclass(frozen=True)
 class Strata:
-    """The stratum of each record, small ones merged where asked for, and how many the user declared."""
+    """The stratum of each record, small ones merged where asked for, and how many the user declared.
+
+    Attributes
+    ----------
+    codes : int64 (n,)
+        The strata.
+    declared : int
+        How many the user declared.
+    persons : list of Persons
+        The identifiers that k counts beside records: those that repeat.
+    doubtful : list of str
+        Identifiers that repeat and that k does not count, although they may tell persons apart.
+    """
 
     codes: Ints
     declared: int
+    persons: list[Persons] = field(default_factory=list)
+    doubtful: list[str] = field(default_factory=list)
 
     @property
     def merged(self) -> int:
@@ -28,18 +48,34 @@ class Strata:
 
 
 def stratify(declared: Declared, table: Table) -> Strata:
-    """Return the strata of a table; raises DataError where one is too small and may not be merged."""
+    """Return the strata of a table; raises DataError where one has too few records or persons and may not be merged."""
     plan = declared.plan
-    if not plan.strata:
-        return Strata(np.zeros(len(table), dtype=np.int64), 0)
-    codes, labels = table.codes(plan.strata)
-    if plan.small_strata == "error":
-        check_strata(codes, labels, plan.k)
-        return Strata(codes, len(labels))
-    together = join_sets(declared.sets)
-    if together.mixed:
-        return Strata(merge_small_mixed_strata(codes, together.counted(), plan.k), len(labels))
-    return Strata(merge_small_strata(codes, together.scaled(), plan.k), len(labels))
+    who = identify(table, plan.identifiers, plan.persons)
+    codes, labels = np.zeros(len(table), dtype=np.int64), list[str]()
+    if plan.strata:
+        codes, labels = table.codes(plan.strata)
+        if plan.small_strata == "error":
+            check_strata(codes, labels, plan.k)
+            for one in who.persons:
+                check_strata(codes, labels, plan.k, one.codes, f"persons of identifier '{one.name}', which repeats,")
+            return Strata(codes, len(labels), who.persons, who.doubtful)
+        together = join_sets(declared.sets)
+        if together.mixed:
+            codes = merge_small_mixed_strata(codes, together.counted(), plan.k)
+        else:
+            codes = merge_small_strata(codes, together.scaled(), plan.k)
+    return Strata(_enough_persons(declared, codes, who.persons), len(labels), who.persons, who.doubtful)
+
+
+def _enough_persons(declared: Declared, codes: Ints, persons: list[Persons]) -> Ints:
+    """Merge strata with fewer than k persons with the nearest; raises DataError where the table has fewer."""
+    if not persons:
+        return codes
+    groups = number_keys(codes)[0]
+    enough = [EnoughPersons(one.name, one.codes, declared.plan.k) for one in persons]
+    everybody = np.zeros(len(codes), dtype=np.int64)
+    merged = grow_groups(groups, [everybody], enough, partial(centres_of, join_sets(declared.sets)))
+    return codes if merged is groups else merged
 
 
 def strata_of_sets(declared: Declared, strata: Strata) -> tuple[list[QuasiIdentifiers], list[Ints]]:

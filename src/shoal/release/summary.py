@@ -13,7 +13,7 @@ from shoal.aggregate.sets import ProtectedSet
 from shoal.columns.categories import AnyColumn, Category
 from shoal.columns.mixed import distinct_records
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
-from shoal.errors import counted, decimal, fewer_others, one_or_many
+from shoal.errors import counted, decimal, fewer_others, listed, one_or_many
 from shoal.kernels.arrays import Ints, Masked
 from shoal.measures.figures import NamedFigures
 from shoal.measures.loss import Losses, measure_losses
@@ -21,6 +21,7 @@ from shoal.measures.pairs import pair_of
 from shoal.partition.missing_patterns import number_patterns
 from shoal.plan.version import shoal_version
 from shoal.release.declaring import Declared
+from shoal.release.own_values import OwnValues, own_value_notes
 from shoal.release.released_gap import released_gap, rounding_note
 from shoal.release.searching import Searched
 from shoal.release.strata import Strata
@@ -80,6 +81,17 @@ class Summary(NamedFigures):
         Number of strata declared, how many of them were merged with another, and number of blocks over all sets.
     sets : list of SetSummary
         The sets of quasi-identifiers.
+    persons : dict
+        How many persons there are for each identifier that k counts, because it repeats; empty where k counts records.
+    merged_groups : int
+        How many groups were merged with others, so that they have enough persons or are not dominated.
+    dominated_groups : dict
+        In how many groups a few records dominate the mean of a column, by the rule of the plan; columns without any are
+        left out.
+    outweighed_groups : int
+        In how many groups one record has more than nine tenths of the weight.
+    own_values : dict
+        In how many groups a median, mode or trimmed mean is the value of exactly one record, by column.
     combined_smallest_group : int
         Smallest number of records with the same groups in all sets: k is promised for each set, not for this.
     steps : list of int or None
@@ -123,6 +135,11 @@ class Summary(NamedFigures):
     merged_strata: int
     blocks: int
     sets: list[SetSummary]
+    persons: dict[str, int]
+    merged_groups: int
+    dominated_groups: dict[str, int]
+    outweighed_groups: int
+    own_values: dict[str, int]
     combined_smallest_group: int
     steps: list[int] | None
     rules: list[RuleSummary]
@@ -159,6 +176,10 @@ class Run:
         How rules were kept.
     source : Source or None
         The file that the table came from.
+    own : OwnValues
+        Released values that are those of one record.
+    merged_groups : int
+        How many groups were merged with others, so that the conditions of the plan hold.
     """
 
     declared: Declared
@@ -170,6 +191,8 @@ class Run:
     searched: Searched | None
     rules: list[RuleSummary]
     source: Source | None
+    own: OwnValues
+    merged_groups: int
 
     @property
     def released(self) -> list[tuple[AnyColumn, Masked]]:
@@ -234,12 +257,19 @@ def summarise(run: Run, *, seconds: float) -> Summary:
         merged_strata=run.strata.merged,
         sets=sets,
         blocks=sum(int(codes.max()) + 1 for codes in run.blocks),
+        persons={one.name: one.count for one in run.strata.persons},
+        merged_groups=run.merged_groups,
+        dominated_groups=run.own.dominated,
+        outweighed_groups=run.own.outweighed,
+        own_values=run.own.exact,
         combined_smallest_group=combined,
         steps=searched.steps if searched else None,
         rules=run.rules,
         bound=searched.bound if searched else None,
         gap=gap,
         notes=_notes(run, combined, suppressed, constant)
+        + _condition_notes(run)
+        + own_value_notes(run.own, plan)
         + _cost_notes(run)
         + _missing_notes(run)
         + _mark_notes(run)
@@ -294,6 +324,27 @@ def _notes(run: Run, combined: int, suppressed: int, constant: list[str]) -> lis
             f"{counted(merged, 'stratum', 'strata')} had fewer than {k} records and "
             f"{one_or_many(merged, 'shares groups with its nearest; its label is', _MERGED)} still in the release"
         )
+    return notes
+
+
+def _condition_notes(run: Run) -> list[str]:
+    """Say what k counts beside records, and how many groups had to grow."""
+    notes = [
+        f"k counts persons: {counted(one.count, 'person')} of identifier '{one.name}' in "
+        f"{counted(len(one.codes), 'record')} (persons, or --persons, says which identifiers count)"
+        for one in run.strata.persons
+    ]
+    unsure = run.strata.doubtful
+    if unsure:
+        notes.append(
+            f"k counts records, although {listed(unsure)} {'repeats' if len(unsure) == 1 else 'repeat'}: where that "
+            "tells persons apart, name it as persons (--persons)"
+        )
+    if run.merged_groups:
+        why = "have k persons" if run.strata.persons else "are not dominated"
+        if run.strata.persons and run.declared.plan.dominance.action == "grow":
+            why += " and are not dominated"
+        notes.append(f"{counted(run.merged_groups, 'group')} merged with others, so that all {why}")
     return notes
 
 

@@ -116,6 +116,62 @@ _IDENTIFIER_WORDS = frozenset(
 )
 
 
+_NAME_WORDS = frozenset(
+    [
+        "address",
+        "adress",
+        "adresse",
+        "anschrift",
+        "apellido",
+        "birthname",
+        "firstname",
+        "forename",
+        "fullname",
+        "givenname",
+        "lastname",
+        "maidenname",
+        "nachname",
+        "name",
+        "namen",
+        "nom",
+        "nombre",
+        "prenom",
+        "prénom",
+        "street",
+        "streetaddress",
+        "surname",
+        "vorname",
+    ]
+)
+
+
+_PERSON_WORDS = frozenset(
+    [
+        "account",
+        "business",
+        "client",
+        "company",
+        "customer",
+        "employee",
+        "enterprise",
+        "firm",
+        "household",
+        "individual",
+        "member",
+        "owner",
+        "participant",
+        "patient",
+        "person",
+        "pupil",
+        "respondent",
+        "student",
+        "subject",
+        "user",
+        "worker",
+    ]
+)
+
+
 _ID_WORDS = frozenset({"id", "ids", "nr", "no", "num", "number", "key", "code", "ref"})
 
 
@@ -194,6 +250,33 @@ def looks_like_weight(name: str) -> bool:
     (True, False)
     """
     return any(word in _WEIGHT_WORDS for word in _words(name))
+
+
+def is_name(name: str) -> bool:
+    """Whether the name of a column says that it has names or addresses, which several people may share.
+
+    >>> is_name("first_name"), is_name("patient_id")
+    (True, False)
+    """
+    words = _words(name)
+    joined = "".join(words)
+    return not is_key(name) and (any(word in _NAME_WORDS for word in (joined, *words)) or joined.endswith("name"))
+
+
+def is_key(name: str) -> bool:
+    """Whether the name of a column says that it has keys of persons or companies, which nobody else has.
+
+    >>> is_key("patient_id"), is_key("Email"), is_key("surname"), is_key("region")
+    (True, True, False, False)
+    """
+    words = _words(name)
+    joined = "".join(words)
+    if any(word in _NAME_WORDS for word in words):
+        return False
+    known = _PERSON_WORDS | (_IDENTIFIER_WORDS - _NAME_WORDS)
+    if any(word in known for word in (joined, *words)) or (words and words[-1] in ("id", "ids")):
+        return True
+    return joined.endswith("id") and not any(word in _NOT_IDS for word in words)
 
 
 def why_identifier(profile: Profile) -> str | None:
