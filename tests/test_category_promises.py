@@ -235,9 +235,9 @@ def test_a_type_that_cannot_hold_the_names_above_is_an_error():
     release = shoal.protect(fits, K, "job", method="sa-mdav", hierarchies=SETTINGS["hierarchies"])
     used = set(release.data["job"])
     assert release.data.schema == {**fits.schema, "job": pl.Enum([name for name in names if name in used])}
-    numbers = pl.DataFrame({"job": [1, 2, 3, 1]})
-    with pytest.raises(shoal.DataError, match="names of its hierarchy, which are text"):
-        shoal.protect(numbers, 2, "job", hierarchies={"job": {"tree": {"all": ["1", "2", "3"]}}})
+    numbers = pl.DataFrame({"size": [1, 2, 3, 1]})
+    with pytest.raises(shoal.DataError, match="names of its order, which are text"):
+        shoal.protect(numbers, 2, "size", orders={"size": ["1", "2", "3", "more"]})
 
 
 def test_strata_sets_and_weights():

@@ -14,18 +14,18 @@ from shoal.aggregate.sets import Aggregation, aggregate_sets
 from shoal.blocking.blocks import cut_blocks
 from shoal.errors import PlanError
 from shoal.kernels.progress import show_progress
-from shoal.partition.missing_patterns import alike_in_groups, share_patterns
 from shoal.plan.dominance import Dominance
 from shoal.plan.files_read import files_read
 from shoal.plan.plan import Blocking, Plan, Reading, merge_settings
-from shoal.release.conditions import conditions_of, group_count, grow_sets
 from shoal.release.declaring import Declared, declare
+from shoal.release.grouping import form_groups
+from shoal.release.kept_columns import kept_notes
 from shoal.release.own_values import own_values
-from shoal.release.partitioning import partition_sets
 from shoal.release.promises import check_release
 from shoal.release.release import Release, check_output, check_report
+from shoal.release.run import Run
 from shoal.release.strata import strata_of_sets, stratify
-from shoal.release.summary import Run, summarise
+from shoal.release.summary import summarise
 from shoal.rules.accounting import Kept, account_for
 from shoal.rules.editing import keep, split_strata
 from shoal.rules.guard import guard_rules
@@ -117,7 +117,7 @@ def protect(
     orders : dict
         Values of an ordinal column, from the lowest to the highest.
     nominal : list of str
-        Columns of numbers whose values are names.
+        Columns of numbers, or of text that looks like numbers or dates, whose values are names.
     column_weights : dict
         How much a column counts in distances between records that mix kinds; 1 where nothing is said.
     combinations : {"any", "observed"}
@@ -130,8 +130,8 @@ def protect(
         ``size``, ``columns`` and ``repair``. Large tables are cut into blocks that are partitioned one by one;
         without it all records are partitioned together.
     reading : dict
-        ``delimiter``, ``encoding``, ``missing`` and ``header`` of a text file, where looking at it is not
-        enough.
+        ``delimiter``, ``encoding``, ``missing``, ``header``, ``decimal``, ``thousands`` and ``signs`` of a text file,
+        where looking at it is not enough.
     rules : list of str, dict of str, or path
         Edit rules that hold in the table and must hold in the release, such as ``"TOTAL = A + B"``; by name in a dict;
         or a file of them, or of Schematron.
@@ -228,21 +228,12 @@ def run(
     blocks = [cut_blocks(quasi, codes, plan.k, plan.blocking) for quasi, codes in zip(shown, apart, strict=True)]
     clock.lap("block")
     with show_progress(len(table) * len(sets), progress) as advance:
-        groups_of_sets, searched = partition_sets(replace(declared, sets=shown), apart, blocks, advance, threads)
-    if plan.missing_patterns == "counted":
-        alike = [share_patterns(*pair, plan.k) for pair in zip(shown, groups_of_sets, strict=True)]
-        shown, groups_of_sets = [quasi for quasi, _ in alike], [groups for _, groups in alike]
+        grouped = form_groups(
+            replace(declared, sets=shown), table, strata, apart=apart, blocks=blocks, report=advance, threads=threads
+        )
     clock.lap("partition")
-    conditions = conditions_of(replace(declared, sets=shown), table, strata.persons)
-    made = group_count(groups_of_sets)
-    within = [(codes, strata.codes) for codes in apart]
-    groups_of_sets = grow_sets(replace(declared, sets=shown), groups_of_sets, within, conditions, threads)
-    if plan.missing_patterns == "counted":
-        shown = [alike_in_groups(*pair) for pair in zip(shown, groups_of_sets, strict=True)]
-    if any(conditions):
-        clock.lap("grow")
     how = Aggregation(plan.k, declared.weights, plan.combinations == "observed")
-    protected = aggregate_sets(shown, groups_of_sets, how, threads)
+    protected = aggregate_sets(grouped.sets, grouped.groups, how, threads)
     protected = [replace(part, quasi=quasi) for part, quasi in zip(protected, sets, strict=True)]
     clock.lap("aggregate")
     kept = Kept()
@@ -250,7 +241,7 @@ def run(
         protected, accounts = keep(editing, protected, table)
         kept = Kept(split, accounts)
         clock.lap("keep rules")
-    data = check_release(plan, table, strata.codes, protected, conditions)
+    data = check_release(plan, table, strata.codes, protected, grouped.conditions)
     if guard:
         kept = replace(kept, checked=guard.check_table(data, written))
     clock.lap("check")
@@ -258,8 +249,9 @@ def run(
     ruled = [replace(part, quasi=quasi) for part, quasi in zip(protected, shown, strict=True)]
     rules = account_for(editing, kept, ruled, how) if editing else []
     own = own_values(declared, table, protected)
-    merged = made - group_count(groups_of_sets)
-    done = Run(declared, strata, shown, apart, blocks, protected, searched, rules, source, own, merged)
+    told = kept_notes(plan, table)
+    clock.lap("look at kept columns")
+    done = Run(declared, strata, grouped, protected, rules, source, own, told)
     summary = summarise(done, seconds=clock.seconds())
     return Release(
         data=data,
@@ -270,7 +262,7 @@ def run(
         source=source,
         original=table.native,
         guard=guard,
-        steps_again=searched.again if searched else None,
+        steps_again=grouped.searched.again if grouped.searched else None,
     )
 
 

@@ -10,7 +10,19 @@ import typer
 
 import shoal
 from shoal.cli.commands import COMMANDS, LightGroup
-from shoal.cli.options import Delimiter, Encoding, Force, Json, Missing, NoHeader, pairs, reading_of
+from shoal.cli.options import (
+    Decimal,
+    Delimiter,
+    Encoding,
+    Force,
+    Json,
+    Missing,
+    NoHeader,
+    Signs,
+    Thousands,
+    pairs,
+    reading_of,
+)
 from shoal.cli.shell import check_inputs, out, tell, told_errors
 
 if TYPE_CHECKING:
@@ -35,11 +47,16 @@ def check(
     encoding: Encoding = None,
     missing: Missing = None,
     no_header: NoHeader = False,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    signs: Signs = None,
     as_json: Json = False,
 ) -> None:
     """Say what is wrong with a hierarchy, and which values of a column it does not have."""
     with told_errors():
-        found = shoal.inspect_hierarchy(file, data, column, reading_of(delimiter, encoding, missing, no_header))
+        found = shoal.inspect_hierarchy(
+            file, data, column, reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs)
+        )
         _notes(found)
         if as_json:
             typer.echo(json.dumps(found.to_dict()))
@@ -69,6 +86,9 @@ def show(
     encoding: Encoding = None,
     missing: Missing = None,
     no_header: NoHeader = False,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    signs: Signs = None,
 ) -> None:
     """Draw a hierarchy, with the number of records at and below each name where a table is given."""
     with told_errors():
@@ -76,7 +96,9 @@ def show(
             raise shoal.PlanError("--least has no effect without --data: there are no counts")
         if least is not None and least < 1:
             raise shoal.PlanError("--least: must be at least 1")
-        found = shoal.inspect_hierarchy(file, data, column, reading_of(delimiter, encoding, missing, no_header))
+        found = shoal.inspect_hierarchy(
+            file, data, column, reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs)
+        )
         _notes(found)
         tree = _tree(found, shoal.FEWEST if least is None else least)
         console = out()
@@ -110,6 +132,9 @@ def from_wordnet(
     encoding: Encoding = None,
     missing: Missing = None,
     no_header: NoHeader = False,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    signs: Signs = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -127,7 +152,10 @@ def from_wordnet(
         if folder is not None:
             source["folder"] = str(folder)
         found = shoal.inspect_hierarchy(
-            {"wordnet": source}, table, column, reading_of(delimiter, encoding, missing, no_header)
+            {"wordnet": source},
+            table,
+            column,
+            reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs),
         )
         _notes(found)
         found.write(output, overwrite=force)

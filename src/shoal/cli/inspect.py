@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import shoal
-from shoal.cli.options import Delimiter, Encoding, Force, Input, Json, Missing, NoHeader, reading_of
+from shoal.cli.options import (
+    Decimal,
+    Delimiter,
+    Encoding,
+    Force,
+    Input,
+    Json,
+    Missing,
+    NoHeader,
+    Signs,
+    Thousands,
+    reading_of,
+)
 from shoal.cli.shell import out, tell, told_errors
 from shoal.cli.tables import plain_table
 
@@ -28,12 +40,15 @@ def inspect(
     encoding: Encoding = None,
     missing: Missing = None,
     no_header: NoHeader = False,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    signs: Signs = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Show what is in a table and propose a role for each column. No value of the table is shown."""
     with told_errors():
-        found = shoal.inspect(table, reading_of(delimiter, encoding, missing, no_header))
+        found = shoal.inspect(table, reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs))
         for note in found.notes:
             tell(f"note: {note}")
         if output:

@@ -11,6 +11,7 @@ import typer
 import shoal
 from shoal.cli.options import (
     ColumnWeight,
+    Decimal,
     Delimiter,
     Encoding,
     Force,
@@ -22,6 +23,8 @@ from shoal.cli.options import (
     Nominal,
     Order,
     RecordScaling,
+    Signs,
+    Thousands,
     UniqueColumns,
     categories,
     names,
@@ -86,6 +89,9 @@ def measure(
     encoding: Encoding = None,
     missing: Missing = None,
     no_header: NoHeader = False,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    signs: Signs = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -104,7 +110,7 @@ def measure(
             scaling=scaling,
             unique_columns=unique_columns,
             plan=plan,
-            reading=reading_of(delimiter, encoding, missing, no_header),
+            reading=reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs),
             output=output,
             overwrite=force,
             threads=threads,

@@ -15,6 +15,9 @@ Delimiter = Annotated[str | None, typer.Option(help="Delimiter of a text file; f
 Encoding = Annotated[str | None, typer.Option(help="Encoding of a text file; found by looking at it.")]
 Missing = Annotated[list[str] | None, typer.Option(help="Texts that mark missing values, e.g. NA,?")]
 NoHeader = Annotated[bool, typer.Option("--no-header", help="The first line of a text file is a record.")]
+Decimal = Annotated[str | None, typer.Option(help="Mark of decimals in a text file, . or a comma; found by looking.")]
+Thousands = Annotated[str | None, typer.Option(help="Mark between thousands in a text file: ',' or . or ' ' or \"'\".")]
+Signs = Annotated[list[str] | None, typer.Option(help="Signs before or behind numbers in a text file: $,EUR,%.")]
 Quasi = Annotated[
     list[str] | None,
     typer.Option("-q", "--quasi-identifiers", help="Columns to microaggregate: a,b. Repeat for separate sets."),
@@ -103,19 +106,25 @@ def pairs(given: Sequence[str], flag: str) -> dict[str, str]:
 
 
 def reading_of(
-    delimiter: str | None, encoding: str | None, missing: list[str] | None, no_header: bool
+    delimiter: str | None,
+    encoding: str | None,
+    missing: list[str] | None,
+    no_header: bool,
+    decimal: str | None,
+    thousands: str | None,
+    signs: list[str] | None,
 ) -> dict[str, Any] | None:
     """Return how a text file is to be read, where anything was said about it."""
-    reading: dict[str, Any] = {}
-    if delimiter is not None:
-        reading["delimiter"] = delimiter.replace("\\t", "\t")
-    if encoding is not None:
-        reading["encoding"] = encoding
-    if missing:
-        reading["missing"] = names(missing)
-    if no_header:
-        reading["header"] = False
-    return reading or None
+    given = {
+        "delimiter": None if delimiter is None else delimiter.replace("\\t", "\t"),
+        "encoding": encoding,
+        "missing": names(missing),
+        "header": False if no_header else None,
+        "decimal": decimal,
+        "thousands": thousands,
+        "signs": names(signs),
+    }
+    return {name: value for name, value in given.items() if value is not None} or None
 
 
 def sets(given: Sequence[str] | None) -> list[list[str]] | None:

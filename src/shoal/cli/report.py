@@ -10,6 +10,7 @@ import typer
 import shoal
 from shoal.cli.options import (
     ColumnWeight,
+    Decimal,
     Delimiter,
     Encoding,
     Force,
@@ -20,6 +21,8 @@ from shoal.cli.options import (
     Nominal,
     Order,
     RecordScaling,
+    Signs,
+    Thousands,
     UniqueColumns,
     categories,
     names,
@@ -60,6 +63,9 @@ def report(
     encoding: Encoding = None,
     missing: Missing = None,
     no_header: NoHeader = False,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    signs: Signs = None,
     force: Force = False,
 ) -> None:
     """Write a report of a release, whoever made it: one HTML file that needs no network."""
@@ -77,7 +83,7 @@ def report(
             scaling=scaling,
             unique_columns=unique_columns,
             plan=plan,
-            reading=reading_of(delimiter, encoding, missing, no_header),
+            reading=reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs),
             threads=threads,
             overwrite=force,
         )

@@ -10,7 +10,19 @@ import typer
 
 import shoal
 from shoal.cli.commands import COMMANDS, LightGroup
-from shoal.cli.options import Delimiter, Encoding, Force, Input, Json, Missing, NoHeader, reading_of
+from shoal.cli.options import (
+    Decimal,
+    Delimiter,
+    Encoding,
+    Force,
+    Input,
+    Json,
+    Missing,
+    NoHeader,
+    Signs,
+    Thousands,
+    reading_of,
+)
 from shoal.cli.shell import check_inputs, out, tell, told_errors
 from shoal.cli.tables import plain_table
 
@@ -35,11 +47,14 @@ def check(
     encoding: Encoding = None,
     missing: Missing = None,
     no_header: NoHeader = False,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    signs: Signs = None,
     as_json: Json = False,
 ) -> None:
     """List the records that break each rule: how many, and their numbers. Ends with status 1 if there are any."""
     with told_errors():
-        reading = reading_of(delimiter, encoding, missing, no_header)
+        reading = reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs)
         found = shoal.check_rules(table, file, original=original, reading=reading)
         if as_json:
             typer.echo(json.dumps([finding.to_dict() for finding in found]))

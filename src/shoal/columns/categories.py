@@ -13,13 +13,13 @@ can be a better centre than these.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from shoal.columns.hierarchy import Hierarchy, NodeDistances, check_covered
+from shoal.columns.hierarchy import Hierarchy, NodeDistances, check_covered, name_of
 from shoal.columns.numbers import Column
 from shoal.errors import DataError, counted, with_hints
 from shoal.kernels.arrays import Flags, Floats, Ints
@@ -70,6 +70,13 @@ class Category:
         """The hierarchy of a semantic column."""
         return None if self.measured is None else self.measured.hierarchy
 
+    @property
+    def partial(self) -> bool:
+        """Whether names above the values cannot be released, since the type of the column does not hold them."""
+        return (
+            self.hierarchy is not None and len(set(self.hierarchy.closure(self.nodes)) - set(self.nodes.tolist())) > 0
+        )
+
     def take(self, rows: Ints) -> Category:
         """Return the column restricted to some rows."""
         return replace(self, values=self.values[rows], observed=self.observed[rows])
@@ -97,32 +104,40 @@ def nominal(name: str, factor: Factor) -> Category:
     return Category(name, factor.codes, factor.observed, names, Kind.NOMINAL, codes, None, None, codes)
 
 
-def ordinal(name: str, factor: Factor, levels: Sequence[str]) -> Category:
+def ordinal(name: str, factor: Factor, levels: Sequence[str], holds: Callable[[str], Any] | None = None) -> Category:
     """Return a column whose values have an order, from the lowest to the highest of ``levels``.
+
+    ``holds`` gives a level that does not occur as the table holds it, or None where its type cannot.
 
     >>> size = ordinal("size", Factor(np.array([0, 1]), np.ones(2, dtype=bool), ["L", "S"]), ["S", "M", "L"])
     >>> size.values.tolist(), size.distances[0].tolist()
     ([2, 0], [0.0, 0.5, 1.0])
     """
     place = {level: i for i, level in enumerate(levels)}
-    lost = [label for label in map(str, factor.labels) if label not in place]
+    lost = [label for label in map(name_of, factor.labels) if label not in place]
     if lost:
         raise DataError(
             f"column '{name}': {counted(len(lost), 'value')} not in the given order: {with_hints(lost, levels)}; add "
             f"{'it' if len(lost) == 1 else 'them'}"
         )
-    held = {str(label): label for label in factor.labels}
-    names = tuple(held.get(level, level) for level in levels)
-    of = np.array([place[str(label)] for label in factor.labels], dtype=np.int64)
+    held = {name_of(label): label for label in factor.labels}
+    own = {level: holds(level) for level in levels if level not in held} if holds else {}
+    names = tuple(held.get(level, level if own.get(level) is None else own[level]) for level in levels)
+    of = np.array([place[name_of(label)] for label in factor.labels], dtype=np.int64)
     codes = np.arange(len(levels))
     steps = np.abs(codes[:, None] - codes[None, :]) / max(len(levels) - 1.0, 1.0)
     values = np.where(factor.observed, of[factor.codes], 0) if len(of) else factor.codes
     return Category(name, values, factor.observed, names, Kind.ORDINAL, codes, steps, None, codes)
 
 
-def semantic(name: str, factor: Factor, hierarchy: Hierarchy, distance: str) -> Category:
-    """Return a column whose values are nodes of a hierarchy; a value that is not is an error that lists them all."""
-    labels = [str(label) for label in factor.labels]
+def semantic(
+    name: str, factor: Factor, hierarchy: Hierarchy, distance: str, holds: Callable[[str], Any] | None = None
+) -> Category:
+    """Return a column whose values are nodes of a hierarchy; a value that is not is an error that lists them all.
+
+    ``holds`` gives a name as the table holds it, or None where its type cannot: then it is never released.
+    """
+    labels = [name_of(label) for label in factor.labels]
     at = check_covered(hierarchy, labels).codes_of(labels)
     held: list[Any] = factor.labels
     if not held:  # no value at all: the root stands for what is not there
@@ -135,6 +150,8 @@ def semantic(name: str, factor: Factor, hierarchy: Hierarchy, distance: str) -> 
             f"column '{name}': {len(at)} values with {len(rest)} names above them are too many for a matrix of "
             "distances; generalise the column by a level first"
         )
+    above = [hierarchy.names[node] if holds is None else holds(hierarchy.names[node]) for node in rest]
+    rest = rest[[one is not None for one in above]]
     nodes = np.concatenate([at, rest])
     counts = None
     if distance == "information-content":
@@ -143,7 +160,7 @@ def semantic(name: str, factor: Factor, hierarchy: Hierarchy, distance: str) -> 
     measured = NodeDistances.of(hierarchy, distance, counts)
     place = np.empty(len(hierarchy), dtype=np.int64)
     place[hierarchy.post_order()] = np.arange(len(hierarchy))
-    names = (*held, *(hierarchy.names[node] for node in rest))
+    names = (*held, *(one for one in above if one is not None))
     return Category(
         name,
         factor.codes,

@@ -9,7 +9,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.columns.categories import ordinal
-from shoal.columns.hierarchy import Hierarchy, NodeDistances, check_covered, load_hierarchy
+from shoal.columns.hierarchy import Hierarchy, NodeDistances, check_covered, load_hierarchy, name_of
 from shoal.columns.numbers import Column
 from shoal.columns.scaling import ScalingName, fit_scale
 from shoal.errors import DataError, PlanError, counted, did_you_mean
@@ -248,7 +248,7 @@ def _meant(original: Table, released: Table, name: str, source: HierarchySetting
     distance = source.distance if isinstance(source, HierarchySettings) else "wu-palmer"
     codes: dict[object, int] = {}
     before, after = (_numbered(table, name, False, codes) for table in (original, released))
-    values = [str(value) for value in codes]
+    values = [name_of(value) for value in codes]
     seen = np.unique(before[before >= 0])
     try:
         hierarchy = load_hierarchy(source, [values[code] for code in seen])
@@ -266,7 +266,7 @@ def _meant(original: Table, released: Table, name: str, source: HierarchySetting
 def _numbered(table: Table, name: str, same_kind: bool, codes: dict[object, int]) -> Ints:
     values, observed = table.cells(name)
     found = (
-        codes.setdefault(value if same_kind else str(value), len(codes)) if there else -1
+        codes.setdefault(value if same_kind else name_of(value), len(codes)) if there else -1
         for value, there in zip(values, observed.tolist(), strict=True)
     )
     return np.fromiter(found, np.int64, len(values))

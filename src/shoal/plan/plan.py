@@ -30,6 +30,12 @@ class Reading(Settings):
         Texts that mark a missing value, beside an empty cell.
     header : bool
         Whether the first line has the names of the columns.
+    decimal : {".", ","} or None
+        Mark of decimals; found by looking where None.
+    thousands : {",", ".", " ", "'"} or None
+        Mark between thousands; none where None.
+    signs : tuple of str
+        Currency or per cent signs, or other units, that stand before or behind numbers, the same in a whole column.
     """
 
     section: ClassVar[str] = "reading."
@@ -38,6 +44,25 @@ class Reading(Settings):
     encoding: str | None = None
     missing: tuple[str, ...] = ()
     header: Flag = True
+    decimal: Literal[".", ","] | None = None
+    thousands: Literal[",", ".", " ", "'"] | None = None
+    signs: tuple[str, ...] = ()
+
+    @field_validator("missing", "signs", mode="before")
+    @classmethod
+    def _one_or_more(cls, value: object) -> object:
+        return (value,) if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Reading:
+        mistakes = []
+        if self.thousands and self.thousands == self.decimal:
+            mistakes.append("reading.thousands: is the mark of decimals, too; they must differ")
+        if any(not sign.strip() or any(mark in "0123456789+-.," for mark in sign) for sign in self.signs):
+            mistakes.append("reading.signs: a sign is a text without digits, points, commas, plus and minus")
+        if mistakes:
+            raise PlanError(mistakes)
+        return self
 
 
 class Blocking(Settings):
@@ -76,7 +101,7 @@ def as_reading(value: object) -> Reading:
     if isinstance(value, Reading):
         return value
     if value is not None and not isinstance(value, Mapping):
-        raise PlanError("reading: give delimiter, encoding, missing or header by name, such as {'encoding': 'latin-1'}")
+        raise PlanError(f"reading: give {', '.join(Reading.model_fields)} by name, such as {{'encoding': 'latin-1'}}")
     named(value, "reading")
     return Reading(**(value or {}))
 

@@ -22,12 +22,14 @@ from shoal.release.quasi_identifiers import (
     check_aggregator,
     column_of,
     every_aggregator,
+    held_aggregator,
     kind_of,
     method_mistakes,
     unsupported,
 )
 from shoal.rules.rule import Rule
 from shoal.rules.sources import as_rules, missing_columns
+from shoal.tables.disguised import disguise
 from shoal.tables.identifying import why_identifier
 from shoal.tables.row_labels import index_suspects
 from shoal.tables.table import Table
@@ -99,7 +101,7 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
         unread = error
     mistakes += _undeclared_identifiers(table, {name for name, _ in named}) + index_suspects(table)
 
-    reasons: list[str] = []
+    reasons = _overlooked(table, {name for name, _ in named}) if all_numeric else []
     if plan and len(table) < plan.k:
         hint = "choose a smaller k" if len(table) >= 2 else "there is nothing to protect"
         reasons.append(f"the table has {counted(len(table), 'record')}, fewer than k = {plan.k}; {hint}")
@@ -185,6 +187,7 @@ def _quasi_identifiers(table: Table, names: list[str], plan: Plan, method: Metho
         if column is None:
             continue
         found.columns[name] = column
+        found.aggregators[name] = held_aggregator(plan, column, found.aggregators[name])
         _attempt(found.reasons, check_aggregator, table, column, found.aggregators[name])
         if isinstance(column, Column):
             scale = _attempt(found.reasons, fit_scale, column, found.scaling)
@@ -211,6 +214,20 @@ def _all_numeric(settings: Mapping[str, Any], table: Table) -> list[str]:
     if not found:
         raise DataError("there is no column of numbers or dates without another role")
     return found
+
+
+def _overlooked(table: Table, named: set[str]) -> list[str]:
+    """Say which columns without a role hold numbers or dates that "all numeric" does not see."""
+    mistakes = []
+    for name in table.names:
+        if name not in named and table.kind(name) is Kind.NOMINAL:
+            found = disguise(table.factor(name).labels)
+            if found:
+                mistakes.append(
+                    f"column '{name}' holds {found.what}, and is not among all numeric columns; {found.advice}; or "
+                    "give it a role"
+                )
+    return mistakes
 
 
 def _method(settings: Mapping[str, Any], kinds: Mapping[str, Kind]) -> tuple[Method | None, dict[str, Any], list[str]]:

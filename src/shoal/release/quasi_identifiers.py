@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+import narwhals as nw
 
 from shoal.aggregate.categories import CATEGORY_AGGREGATORS, CategoryAggregator
 from shoal.aggregate.numbers import AGGREGATORS, Aggregator, aggregator_mistake
@@ -15,9 +16,10 @@ from shoal.errors import DataError
 from shoal.partition.methods import METHODS, Method
 from shoal.plan.plan import EVERY_COLUMN, Plan, mentions
 from shoal.plan.roles import CATEGORIES, MEASURABLE, Kind, Role
-from shoal.tables.table import Table, is_number
+from shoal.tables.disguised import disguise, is_number
+from shoal.tables.table import Table
 
-_DATE = re.compile(r"\s*\d{1,4}([./-])\d{1,2}\1\d{1,4}\b")
+SUBSUMER = "least-common-subsumer"
 _NAMED = 3  # methods that a message names
 
 
@@ -52,27 +54,30 @@ def column_of(table: Table, name: str, plan: Plan) -> AnyColumn:
             hierarchy = load_hierarchy(settings, factor.labels)
         except DataError as error:
             raise DataError([f"column '{name}': {mistake}" for mistake in error.mistakes]) from None
-        column = semantic(name, factor, hierarchy, settings.distance)
+        column = semantic(name, factor, hierarchy, settings.distance, table.holds(name))
         table.check_holds(column, len(factor.labels))
         return column
     if kind is Kind.ORDINAL:
-        column = ordinal(name, factor, plan.orders[name])
+        column = ordinal(name, factor, plan.orders[name], table.holds(name))
         table.check_holds(column, len(factor.labels))
         return column
-    if name not in plan.nominal and _mostly_numbers(factor):
-        raise DataError(f"{table.why_not_numeric(name)}; or name it as nominal, if its values are names")
-    if name not in plan.nominal and _mostly_dates(factor):
-        raise DataError(
-            f"column '{name}' holds dates as text; write them as 2020-12-31, so that days are not taken for months, "
-            "or name it as nominal, if its values are names"
-        )
+    mistake = None if name in plan.nominal else hardly_names(table, name, factor)
+    if mistake:
+        raise DataError(mistake)
     return nominal(name, factor)
 
 
-def _mostly_dates(factor: Factor) -> bool:
-    """Whether most of the values of a column of text look like dates, so that it was hardly meant as categories."""
-    texts = [label for label in factor.labels if isinstance(label, str)]
-    return len(texts) > 0 and 2 * sum(_DATE.match(text) is not None for text in texts) > len(texts)
+def hardly_names(table: Table, name: str, factor: Factor) -> str | None:
+    """Say why a column is hardly one of names: it holds numbers, dates or times in some guise; None where it may be."""
+    dtype = table.frame[name].dtype
+    # numbers that somebody made categories of are names
+    labels = [label for label in factor.labels if isinstance(dtype, nw.Object) or isinstance(label, str)]
+    found = disguise(labels) if table.kind(name) is Kind.NOMINAL else None
+    if found:
+        return found.told(name)
+    if _mostly_numbers(factor):
+        return f"{table.why_not_numeric(name)}; or name it as nominal, if its values are names"
+    return None
 
 
 def _mostly_numbers(factor: Factor) -> bool:
@@ -93,8 +98,9 @@ def method_mistakes(table: Table, names: Sequence[str], plan: Plan, method: Meth
         said = str(kind)
         if kind is Kind.NOMINAL and name not in plan.nominal:
             said = "true or false" if table.kind(name) is Kind.BOOLEAN else "text"
-            if said == "text" and _mostly_numbers(table.factor(name)):
-                mistakes.append(table.why_not_numeric(name))
+            mistake = hardly_names(table, name, table.factor(name)) if said == "text" else None
+            if mistake:
+                mistakes.append(mistake)
                 continue
         mistakes.append(
             f"column '{name}' is {said}, which method '{method.name}' does not take; {several}, or give the column "
@@ -108,6 +114,13 @@ def aggregator_of(plan: Plan, method: Method, kind: Kind, name: str) -> str:
     usual = {Kind.ORDINAL: "median", Kind.NOMINAL: "mode", Kind.SEMANTIC: method.category_aggregator}.get(kind, "mean")
     general = plan.aggregators.get(EVERY_COLUMN, usual)
     return plan.aggregators.get(name, general if general in suitable(kind) else usual)
+
+
+def held_aggregator(plan: Plan, column: AnyColumn, aggregator: str) -> str:
+    """Return the aggregator of a column; where the type cannot hold what the usual one releases, the centroid."""
+    asked = aggregator in (plan.aggregators.get(column.name), plan.aggregators.get(EVERY_COLUMN))
+    usual = isinstance(column, Category) and aggregator == SUBSUMER and not asked
+    return "centroid" if usual and isinstance(column, Category) and column.partial else aggregator
 
 
 def suitable(kind: Kind) -> tuple[str, ...]:
@@ -150,6 +163,11 @@ def _those(kinds: Mapping[str, Kind]) -> str:
 
 def check_aggregator(table: Table, column: AnyColumn, aggregator: str) -> None:
     """Refuse an aggregator that the values of a column do not allow."""
+    if isinstance(column, Category) and aggregator == SUBSUMER and column.partial:
+        raise DataError(
+            f"column '{column.name}' has type {table.frame[column.name].dtype}, which cannot hold the names above its "
+            f"values that aggregator '{aggregator}' releases; convert it to text, or choose another aggregator"
+        )
     if isinstance(column, Category) or aggregator not in AGGREGATORS:  # those of other kinds are mistakes of the plan
         return
     if not AGGREGATORS[aggregator].dates and table.kind(column.name) is Kind.DATE:

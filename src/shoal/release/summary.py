@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from shoal.aggregate.sets import ProtectedSet
-from shoal.columns.categories import AnyColumn, Category
+from shoal.columns.categories import Category
 from shoal.columns.mixed import distinct_records
-from shoal.columns.quasi_identifiers import QuasiIdentifiers
-from shoal.errors import counted, decimal, fewer_others, listed, one_or_many
-from shoal.kernels.arrays import Ints, Masked
 from shoal.measures.figures import NamedFigures
 from shoal.measures.loss import Losses, measure_losses
 from shoal.measures.pairs import pair_of
-from shoal.partition.missing_patterns import number_patterns
 from shoal.plan.version import shoal_version
-from shoal.release.declaring import Declared
-from shoal.release.own_values import OwnValues, own_value_notes
-from shoal.release.released_gap import released_gap, rounding_note
-from shoal.release.searching import Searched
-from shoal.release.strata import Strata
+from shoal.release.notes import all_notes
+from shoal.release.released_gap import released_gap
+from shoal.release.run import Run
 from shoal.rules.accounting import RuleSummary
-from shoal.tables.files import Source, marked_in_several_ways
-
-_MERGED = "share groups with their nearest; their labels are"
 
 
 @dataclass(frozen=True)
@@ -152,73 +141,12 @@ class Summary(NamedFigures):
     seed: int
 
 
-@dataclass(frozen=True)
-class Run:
-    """What the steps of the pipeline made of a table, from which the summary is written.
-
-    Attributes
-    ----------
-    declared : Declared
-        The plan that fits the table.
-    strata : Strata
-        Which records are never mixed.
-    shown : list of QuasiIdentifiers
-        Each set without the cells that are suppressed for patterns of missing cells.
-    apart : list of int64 (n,)
-        The stratum of each record for each set, with antecedents of rules.
-    blocks : list of int64 (n,)
-        The block of each record, for each set of quasi-identifiers.
-    protected : list of ProtectedSet
-        Groups and released values of each set.
-    searched : Searched or None
-        What a search did.
-    rules : list of RuleSummary
-        How rules were kept.
-    source : Source or None
-        The file that the table came from.
-    own : OwnValues
-        Released values that are those of one record.
-    merged_groups : int
-        How many groups were merged with others, so that the conditions of the plan hold.
-    """
-
-    declared: Declared
-    strata: Strata
-    shown: list[QuasiIdentifiers]
-    apart: list[Ints]
-    blocks: list[Ints]
-    protected: list[ProtectedSet]
-    searched: Searched | None
-    rules: list[RuleSummary]
-    source: Source | None
-    own: OwnValues
-    merged_groups: int
-
-    @property
-    def released(self) -> list[tuple[AnyColumn, Masked]]:
-        """Every column of every set with what is released for it."""
-        return [pair for part in self.protected for pair in part.columns()]
-
-    @property
-    def for_patterns(self) -> dict[str, int]:
-        """Cells of each column that are suppressed for patterns of missing cells."""
-        pairs = zip(self.declared.sets, self.shown, strict=True)
-        lost = {
-            was.name: int((was.observed & ~now.observed).sum())
-            for before, after in pairs
-            for was, now in zip(before.columns, after.columns, strict=True)
-        }
-        return {name: cells for name, cells in lost.items() if cells}
-
-
 def summarise(run: Run, *, seconds: float) -> Summary:
     """Measure a release and put what was done into a summary."""
-    plan, searched, records = run.declared.plan, run.searched, len(run.strata.codes)
+    plan, searched, records = run.declared.plan, run.grouped.searched, len(run.strata.codes)
     if searched and run.for_patterns:  # other patterns could lose less, whatever is proved for these
         searched = replace(searched, reached=None, bound=None, gap=None)
     losses = _losses(run)
-    suppressed = sum(int((column.observed & ~now.observed).sum()) for column, now in run.released)
-    constant = [column.name for column, _ in run.released if _constant(column)]
     before = after = None
     if any(isinstance(column, Category) for column, _ in run.released):
         before = len(distinct_records([(c, c.values, c.observed) for c, _ in run.released])[1])
@@ -250,15 +178,15 @@ def summarise(run: Run, *, seconds: float) -> Summary:
         distinct_before=before,
         distinct_after=after,
         missing_patterns=plan.missing_patterns,
-        suppressed_cells=suppressed,
+        suppressed_cells=run.suppressed,
         suppressed_for_patterns=run.for_patterns,
-        constant_columns=constant,
+        constant_columns=run.constant,
         strata=run.strata.declared,
         merged_strata=run.strata.merged,
         sets=sets,
-        blocks=sum(int(codes.max()) + 1 for codes in run.blocks),
+        blocks=sum(int(codes.max()) + 1 for codes in run.grouped.blocks),
         persons={one.name: one.count for one in run.strata.persons},
-        merged_groups=run.merged_groups,
+        merged_groups=run.grouped.merged,
         dominated_groups=run.own.dominated,
         outweighed_groups=run.own.outweighed,
         own_values=run.own.exact,
@@ -267,14 +195,7 @@ def summarise(run: Run, *, seconds: float) -> Summary:
         rules=run.rules,
         bound=searched.bound if searched else None,
         gap=gap,
-        notes=_notes(run, combined, suppressed, constant)
-        + _condition_notes(run)
-        + own_value_notes(run.own, plan)
-        + _cost_notes(run)
-        + _missing_notes(run)
-        + _mark_notes(run)
-        + _search_notes(run.declared.options, searched)
-        + (rounding_note(searched, gap) if searched else []),
+        notes=all_notes(run, searched, combined, gap),
         seconds=round(seconds, 6),
         peak_memory_mib=_peak_memory(),
         version=shoal_version(),
@@ -292,122 +213,6 @@ def _losses(run: Run) -> Losses:
         for part in run.protected
     ]
     return measure_losses(sets, run.declared.plan.column_weights)
-
-
-def _constant(column: AnyColumn) -> bool:
-    """Whether all observed values of a column are equal, so that it plays no part."""
-    seen = column.values[column.observed]
-    return len(seen) > 0 and bool((seen == seen[0]).all())
-
-
-def _notes(run: Run, combined: int, suppressed: int, constant: list[str]) -> list[str]:
-    """Say what a user should know, in sentences."""
-    k, sets, merged = run.declared.plan.k, len(run.protected), run.strata.merged
-    notes = list(run.source.notes) if run.source else []
-    if run.declared.doubtful:
-        doubtful = ", ".join(run.declared.doubtful)
-        notes.append(f"taken as quasi-identifiers although they look like identifiers: {doubtful}")
-    if sets > 1:
-        notes.append(
-            f"k = {k} holds for each of the {sets} sets of quasi-identifiers and not for their combination, "
-            f"whose smallest group has {counted(combined, 'record')}"
-        )
-    if suppressed and run.declared.plan.missing_patterns == "ignored":
-        notes.append(
-            f"{counted(suppressed, 'cell')} suppressed: some but fewer than {k} values of the column were observed in "
-            "the group"
-        )
-    if constant:
-        notes.append(f"constant, so without a part in distances and loss: {', '.join(constant)}")
-    if merged:
-        notes.append(
-            f"{counted(merged, 'stratum', 'strata')} had fewer than {k} records and "
-            f"{one_or_many(merged, 'shares groups with its nearest; its label is', _MERGED)} still in the release"
-        )
-    return notes
-
-
-def _condition_notes(run: Run) -> list[str]:
-    """Say what k counts beside records, and how many groups had to grow."""
-    notes = [
-        f"k counts persons: {counted(one.count, 'person')} of identifier '{one.name}' in "
-        f"{counted(len(one.codes), 'record')} (persons, or --persons, says which identifiers count)"
-        for one in run.strata.persons
-    ]
-    unsure = run.strata.doubtful
-    if unsure:
-        notes.append(
-            f"k counts records, although {listed(unsure)} {'repeats' if len(unsure) == 1 else 'repeat'}: where that "
-            "tells persons apart, name it as persons (--persons)"
-        )
-    if run.merged_groups:
-        why = "have k persons" if run.strata.persons else "are not dominated"
-        if run.strata.persons and run.declared.plan.dominance.action == "grow":
-            why += " and are not dominated"
-        notes.append(f"{counted(run.merged_groups, 'group')} merged with others, so that all {why}")
-    return notes
-
-
-def _cost_notes(run: Run) -> list[str]:
-    """Say which options were idle."""
-    notes, plan = [], run.declared.plan
-    if plan.blocking and all(codes.max() == apart.max() for codes, apart in zip(run.blocks, run.apart, strict=True)):
-        notes.append("no part of the table is larger than a block, so blocking had no effect")
-    if plan.missing_patterns == "ignored" and all(column.observed.all() for column, _ in run.released):
-        notes.append("no quasi-identifier has missing values, so missing_patterns had no effect")
-    return notes
-
-
-def _missing_notes(run: Run) -> list[str]:
-    """Say what it cost that patterns of missing cells are not rare, or how many records stand out by theirs."""
-    k, lost = run.declared.plan.k, run.for_patterns
-    if lost:
-        by_column = ", ".join(f"{cells} of {name}" for name, cells in lost.items())
-        return [
-            f"{counted(sum(lost.values()), 'cell')} suppressed ({by_column}), so that at least {k} records share which "
-            "of their values are missing"
-        ]
-    if run.declared.plan.missing_patterns == "counted":
-        return []
-    apart = np.zeros(len(run.strata.codes), dtype=bool)
-    for part in run.protected:
-        holes = [~now.observed for now in part.released if not now.observed.all()]
-        if holes:
-            alike, _, counts = number_patterns(np.column_stack(holes), part.groups)
-            apart |= counts[alike] < k
-    if not apart.any():
-        return []
-    records = int(apart.sum())
-    share, their, them = ("shares", "its", "it") if records == 1 else ("share", "their", "them")
-    return [
-        f"{counted(records, 'record')} {share} with {fewer_others(k)} of {their} group which values are missing: "
-        f"whoever knows that could tell {them} apart"
-    ]
-
-
-def _mark_notes(run: Run) -> list[str]:
-    """Say where missing values were marked in several ways, which a file of the release does not tell apart."""
-    several = marked_in_several_ways(run.source, [column.name for column, _ in run.released]) if run.source else []
-    if not several:
-        return []
-    return [f"missing values are marked in several ways in {', '.join(several)}; the release has one mark for all"]
-
-
-def _search_notes(options: Mapping[str, Any], searched: Searched | None) -> list[str]:
-    """Say how the search ended, where it was not by its budget, and what could not be proved."""
-    if searched is None:
-        return []
-    notes = []
-    if searched.interrupted:
-        steps = max(searched.steps)
-        told = counted(steps, "step")
-        notes.append(f"the search was interrupted after {told}; the release is the best found until then")
-    wanted = options.get("gap")
-    if wanted is not None and searched.gap is not None and searched.gap > wanted:
-        notes.append(f"a gap of {wanted:g} % was not reached; {decimal(searched.gap)} % is proved")
-    if options.get("bound") is not None and not searched.bound and searched.gap != 0.0:
-        notes.append("no lower bound was proved in the time for it; give it more, or a smaller k")
-    return notes
 
 
 def _peak_memory() -> float | None:

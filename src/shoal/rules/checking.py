@@ -24,8 +24,8 @@ from shoal.rules.observations import read_observations
 from shoal.rules.rule import Rule
 from shoal.rules.sources import missing_columns, needs_original
 from shoal.tables.files import Source
+from shoal.tables.files.cells import written
 from shoal.tables.files.rows import RowForm, can_be_element, opening, row_documents, row_elements, row_texts
-from shoal.tables.files.text import written
 from shoal.tables.table import Table
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ def _domain(rules: Sequence[Rule], table: RuleTable, form: RowForm) -> str:
     columns = []
     for name in table.original.writable if any(rule.condition is None for rule in asked) else named:
         column = table.original.frame[name]
-        texts = [written(column, None if column.dtype.is_numeric() else form.date_formats.get(name))]
+        texts = [written(column, None if column.dtype.is_numeric() else form.forms.get(name))]
         source = table.original.source
         if source and source.rows and name in source.rows.cells.columns:
             texts.append(source.rows.cells[name])

@@ -6,7 +6,8 @@ into a column of the same type; a type that cannot hold a name that was not ther
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.columns.categories import Factor
-from shoal.errors import DataError
+from shoal.errors import DataError, printable
 from shoal.kernels.arrays import Flags, Ints
 
 
@@ -88,11 +89,52 @@ def check_holds(series: nw.Series[Any], names: tuple[Any, ...], occurring: int) 
             f"column '{series.name}' is an Enum without the names above its values, which a release may hold; convert "
             "it to text, or add the names of the hierarchy to its categories"
         )
-    if not isinstance(dtype, nw.String | nw.Categorical | nw.Object):
+    if not isinstance(dtype, nw.String | nw.Categorical | nw.Object) and any(isinstance(n, str) for n in names):
         raise DataError(
-            f"column '{series.name}' has type {dtype}, and a release may hold names of its hierarchy, which are text; "
+            f"column '{series.name}' has type {dtype}, and a release may hold names of its order, which are text; "
             "convert it to text"
         )
+
+
+def holder(dtype: nw.dtypes.DType) -> Callable[[str], Any]:
+    """Return what gives a name as a column of some type holds it, and None for one that it cannot hold.
+
+    A fixed set of categories is not looked at: that it lacks a name can be mended, and is an error.
+
+    >>> holder(nw.Int16())("12"), holder(nw.Int16())("north"), holder(nw.String())("north")
+    (12, None, 'north')
+    """
+    if not dtype.is_numeric():
+        return (lambda name: name) if isinstance(dtype, nw.String | nw.Categorical | nw.Object | nw.Enum) else _none
+    bits = re.search(r"\d+", str(dtype))
+    unsigned = dtype.is_unsigned_integer()
+    size = int(bits[0]) - (not unsigned) if dtype.is_integer() and bits else 24
+
+    def number(name: str) -> int | float | None:
+        if not re.fullmatch(r"0|-?[1-9]\d{0,38}", name):
+            return None
+        value = int(name)
+        if not (0 if unsigned else -(2**size)) <= value < 2**size:
+            return None
+        return value if dtype.is_integer() else float(value)
+
+    return number
+
+
+def _none(_: str) -> None:
+    return None
+
+
+def codes_only(names: Sequence[str]) -> str:
+    """Say that the names above the codes of some columns are never released.
+
+    >>> codes_only(["region"])
+    'released as codes that occur, never as names above them, which the type of the column cannot hold: region'
+    """
+    listed = ", ".join(map(printable, names))
+    return (
+        f"released as codes that occur, never as names above them, which the type of the column cannot hold: {listed}"
+    )
 
 
 def put_pandas(old: Any, released: Named, put: Flags, suppress: Flags) -> Any:

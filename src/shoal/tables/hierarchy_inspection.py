@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from shoal.columns.hierarchy import Hierarchy, check_covered, load_hierarchy, write_rows
+from shoal.columns.hierarchy import Hierarchy, check_covered, load_hierarchy, name_of, write_rows
 from shoal.columns.hierarchy.nested import write_nested
 from shoal.errors import DataError, FileError, PlanError, did_you_mean
 from shoal.kernels.arrays import Ints
 from shoal.plan.hierarchies import HierarchySettings
 from shoal.plan.plan import Reading, as_reading
+from shoal.tables.factors import codes_only
 from shoal.tables.files import read_file
 from shoal.tables.files.writing_whole import check_target, write_whole
 from shoal.tables.table import open_table
@@ -148,7 +149,7 @@ def inspect_hierarchy(
     values: dict[str, int] = {}
     for cell, there in zip(cells, observed.tolist(), strict=True):
         if there:
-            values[str(cell)] = values.get(str(cell), 0) + 1
+            values[name_of(cell)] = values.get(name_of(cell), 0) + 1
     try:
         hierarchy = check_covered(load_hierarchy(source, values), values)
     except DataError as error:
@@ -156,4 +157,7 @@ def inspect_hierarchy(
     counts = np.zeros(len(hierarchy), dtype=np.int64)
     np.add.at(counts, hierarchy.codes_of(values), list(values.values()))
     missing = int((~observed).sum())
+    holds = table.holds(column)
+    if any(holds(hierarchy.names[node]) is None for node in hierarchy.closure(hierarchy.codes_of(values))):
+        notes = (*notes, codes_only([column]))
     return HierarchyInspection(hierarchy, column, len(table), missing, len(values), counts, notes)

@@ -214,7 +214,39 @@ _NOT_IDS = frozenset(
 
 
 _WEIGHT_WORDS = frozenset(
-    {"weight", "weights", "wgt", "wt", "fnlwgt", "afnlwgt", "gewicht", "poids", "peso", "pweight"}
+    [
+        "weight",
+        "weights",
+        "weighting",
+        "wgt",
+        "wght",
+        "wt",
+        "wts",
+        "fnlwgt",
+        "afnlwgt",
+        "gewicht",
+        "gewichtung",
+        "hochrechnungsfaktor",
+        "poids",
+        "peso",
+        "ponderacion",
+        "pondera",
+        "factorel",
+        "facexp",
+        "pweight",
+        "fweight",
+        "sampweight",
+        "hhweight",
+        "hhwgt",
+        "hhwt",
+        "perwt",
+        "pwgtp",
+        "wgtp",
+        "asecwt",
+        "finalwt",
+        "samplingweight",
+        "surveyweight",
+    ]
 )
 
 
@@ -237,8 +269,12 @@ def looks_like_contact(text: str) -> bool:
     return _CONTACT.fullmatch(text.strip()) is not None
 
 
-def _words(name: str) -> list[str]:
-    """Split a column name into lower-case words at punctuation and camel case."""
+def words_of(name: str) -> list[str]:
+    """Split a column name into lower-case words at punctuation and camel case.
+
+    >>> words_of("hhSize_2020")
+    ['hh', 'size', '2020']
+    """
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
     return re.findall(r"[^\W_]+", spaced.lower())
 
@@ -249,7 +285,7 @@ def looks_like_weight(name: str) -> bool:
     >>> looks_like_weight("survey_weight"), looks_like_weight("income")
     (True, False)
     """
-    return any(word in _WEIGHT_WORDS for word in _words(name))
+    return any(word in _WEIGHT_WORDS for word in words_of(name))
 
 
 def is_name(name: str) -> bool:
@@ -258,7 +294,7 @@ def is_name(name: str) -> bool:
     >>> is_name("first_name"), is_name("patient_id")
     (True, False)
     """
-    words = _words(name)
+    words = words_of(name)
     joined = "".join(words)
     return not is_key(name) and (any(word in _NAME_WORDS for word in (joined, *words)) or joined.endswith("name"))
 
@@ -269,7 +305,7 @@ def is_key(name: str) -> bool:
     >>> is_key("patient_id"), is_key("Email"), is_key("surname"), is_key("region")
     (True, True, False, False)
     """
-    words = _words(name)
+    words = words_of(name)
     joined = "".join(words)
     if any(word in _NAME_WORDS for word in words):
         return False
@@ -285,7 +321,7 @@ def why_identifier(profile: Profile) -> str | None:
     The name, the form of the values and how many of them are distinct are looked at. Measurements are not taken
     for identifiers because they happen to be distinct.
     """
-    words = _words(profile.name)
+    words = words_of(profile.name)
     joined = "".join(words)
     unique = profile.distinct > 0.95 * (profile.records - profile.missing) and profile.records - profile.missing >= 20
     if profile.contact_like:

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 
-from shoal.errors import DataError, FileError, printable
+from shoal.errors import DataError, FileError, PlanError, counted, printable
 from shoal.plan.notebook import fragment, grid
 from shoal.plan.plan import Plan, Reading, as_reading
-from shoal.plan.roles import MEASURABLE, Kind, Role
-from shoal.tables.files import read_file
+from shoal.plan.roles import Kind, Role
+from shoal.tables.disguised import disguise, numeral
+from shoal.tables.files import Source, file_format, read_file
 from shoal.tables.files.writing_whole import check_target, write_whole
-from shoal.tables.identifying import Profile, looks_like_weight, why_identifier
+from shoal.tables.missing_codes import numbers_for_missing, texts_for_missing
+from shoal.tables.proposing import Proposal, propose
 from shoal.tables.row_labels import index_suspects
-from shoal.tables.table import open_table
-
-
-@dataclass(frozen=True)
-class Proposal:
-    """A column, the role proposed for it, and why."""
-
-    profile: Profile
-    role: Role
-    reason: str
+from shoal.tables.table import Table, open_table
 
 
 @dataclass(frozen=True)
@@ -42,7 +36,7 @@ class Inspection:
     reading : Reading
         How it was read.
     notes : tuple of str
-        What was guessed while reading.
+        What was guessed while reading, and questions to the user.
     """
 
     records: int
@@ -54,13 +48,14 @@ class Inspection:
         """Return the proposed plan; raises DataError where there is nothing to microaggregate."""
         named = self._named()
         if not named[Role.QUASI_IDENTIFIER]:
-            raise DataError("there is no column of numbers or dates to propose as a quasi-identifier")
+            raise DataError("there is no column to propose as a quasi-identifier")
         return Plan(
             k=k,
             identifiers=tuple(named[Role.IDENTIFIER]),
             quasi_identifiers=(tuple(named[Role.QUASI_IDENTIFIER]),),
             confidential=tuple(named[Role.CONFIDENTIAL]),
             weight=next(iter(named[Role.WEIGHT]), None),
+            nominal=tuple(p.profile.name for p in self.proposals if p.nominal),
             reading=self.reading,
         )
 
@@ -70,13 +65,14 @@ class Inspection:
         lines = [
             "# A plan proposed by `shoal inspect`. Roles are guesses: check every line, then",
             "#   shoal protect TABLE -o RELEASE --plan THIS_FILE",
-            "# Other roles: weight: COLUMN, strata: [COLUMN]. The method is optimal unless a line `method: NAME` says",
-            "# otherwise; `shoal methods` lists them.",
+            "# Other roles: weight: COLUMN, strata: [COLUMN]. Codes that are names are `nominal`. The method is",
+            "# a search for the least loss unless a line `method: NAME` says otherwise; `shoal methods` lists them.",
             "#",
         ]
         width = max(len(printable(p.profile.name)) for p in self.proposals)
         for p in self.proposals:
             lines.append(f"# {printable(p.profile.name):<{width}}  {p.profile.kind:<8} {p.role}: {p.reason}")
+        lines += ["#", *(f"# {printable(note)}" for note in self.notes)] if self.notes else []
         body = yaml.safe_dump(plan.to_dict(), sort_keys=False, allow_unicode=True, default_flow_style=None, width=100)
         return "\n".join(lines) + "\n" + body
 
@@ -89,7 +85,9 @@ class Inspection:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers, texts and lists."""
-        columns = [asdict(p.profile) | {"role": p.role, "reason": p.reason} for p in self.proposals]
+        columns = [
+            asdict(p.profile) | {"role": p.role, "reason": p.reason, "nominal": p.nominal} for p in self.proposals
+        ]
         return {"records": self.records, "columns": columns, "notes": list(self.notes)}
 
     def _repr_html_(self) -> str:
@@ -108,7 +106,10 @@ class Inspection:
 
 
 def inspect(data: Any, reading: Reading | Mapping[str, Any] | None = None) -> Inspection:
-    """Look at the columns of a table and propose a role for each.
+    """Look at the columns of a table and propose a role for each, and how to read it where it is a text file.
+
+    The usual texts for missing values, such as ``NA``, and separators of thousands are proposed as ``reading``. Numbers
+    that may stand for missing values, such as -99, are asked about in a note.
 
     Parameters
     ----------
@@ -125,35 +126,112 @@ def inspect(data: Any, reading: Reading | Mapping[str, Any] | None = None) -> In
     """
     reading = as_reading(reading)
     notes: tuple[str, ...] = ()
+    labelled: set[str] = set()
+    text = False
     if isinstance(data, str | Path):
         source = read_file(Path(data), reading)
-        data, notes = source.frame, source.notes
+        text = file_format(Path(data)).reading
+        if text:
+            source, reading, found = _read_better(source, reading)
+            notes = tuple(found)
+        labelled = _labelled(source)
+        data, notes = source.frame, (*source.notes, *notes)
     table = open_table(data)
-    proposals: list[Proposal] = []
+    proposals = propose(table, labelled)
+    questions = _marks_left(table, text) + _codes_for_missing(table, proposals, text)
+    return Inspection(len(table), proposals, reading, (*notes, *index_suspects(table), *questions))
+
+
+def _read_better(source: Source, reading: Reading) -> tuple[Source, Reading, list[str]]:
+    """Read a text file again where it has the usual texts for missing values, or numbers in another form."""
+    import polars as pl
+
+    marks: dict[str, list[str]] = {}
+    for column in source.frame:
+        if column.dtype != pl.String:
+            continue
+        values = column.alias("").drop_nulls().unique().to_list()
+        found = texts_for_missing(values, numeric=False)
+        every = texts_for_missing(values, numeric=True)
+        if every and _all_numerals(value for value in values if value.strip() not in every):
+            found = every
+        for mark in found:
+            marks.setdefault(mark, []).append(column.name)
+    notes = [
+        f"taken for missing values, and proposed as such: {mark} in {_listed(names)}" for mark, names in marks.items()
+    ]
+    better = reading.model_copy(update={"missing": (*reading.missing, *marks)})
+    if marks:
+        source = read_file(source.path, better)
+    asked: dict[str, Any] = {}
+    for column in source.frame:
+        if column.dtype == pl.String:
+            found_form = disguise(column.alias("").drop_nulls().unique(maintain_order=True).to_list())
+            for name, value in (found_form.reading if found_form else {}).items():
+                asked[name] = [*asked.get(name, []), *value] if isinstance(value, list) else asked.get(name, value)
+    asked = {name: value for name, value in asked.items() if not getattr(reading, name)}
+    if asked:
+        asked = {name: tuple(dict.fromkeys(v)) if isinstance(v, list) else v for name, v in asked.items()}
+        try:
+            other = Reading(**{**better.model_dump(), **asked})
+            source, better = read_file(source.path, other), other
+            told = ", ".join(f"{n} {' '.join(v) if isinstance(v, tuple) else repr(v)}" for n, v in asked.items())
+            notes.append(f"numbers are written with marks or signs, and reading them so is proposed: {told}")
+        except PlanError:  # columns that are written in ways that exclude each other
+            pass
+    return source, better, notes
+
+
+def _all_numerals(texts: Iterable[str]) -> bool:
+    """Whether there are texts, and all of them are numbers in some form."""
+    first = None
+    for text in texts:
+        first = numeral(text)
+        if first is None:
+            return False
+    return first is not None
+
+
+def _labelled(source: Source) -> set[str]:
+    """Return the columns of whose values more than one, and all but the codes for missing ones, have a label."""
+    labels = getattr(getattr(source.form, "metadata", None), "variable_value_labels", None) or {}
+    found = set()
+    for name, own in labels.items():
+        if name in source.frame.columns:
+            values = set(source.frame[name].drop_nulls().unique().to_list())
+            if len(values) > 1 and values <= set(own):
+                found.add(name)
+    return found
+
+
+def _marks_left(table: Table, text: bool) -> list[str]:
+    """Say where texts are left that usually mark missing values."""
+    found: dict[str, list[str]] = {}
     for name in table.names:
-        profile = table.profile(name)
-        weighted = any(p.role is Role.WEIGHT for p in proposals)
-        proposals.append(_propose(profile, weighted))
-    return Inspection(len(table), proposals, reading, (*notes, *index_suspects(table)))
+        if table.kind(name) is Kind.NOMINAL:
+            texts = [label for label in table.factor(name).labels if isinstance(label, str)]
+            for mark in texts_for_missing(texts, numeric=True):
+                found.setdefault(mark, []).append(name)
+    how = "say so with `missing`" if text else "make them missing before"
+    return [f"does {mark} mark missing values in {_listed(names)}? If so, {how}" for mark, names in found.items()]
 
 
-def _propose(profile: Profile, weighted: bool) -> Proposal:
-    """Propose a role for a column; there is at most one weight."""
-    reason = why_identifier(profile)
-    if reason:
-        return Proposal(profile, Role.IDENTIFIER, reason)
-    if profile.kind in MEASURABLE:
-        if looks_like_weight(profile.name) and not weighted and not profile.missing:
-            return Proposal(profile, Role.WEIGHT, "its name says so")
-        if profile.constant:
-            return Proposal(
-                profile, Role.CONFIDENTIAL, "it has a single value" if profile.distinct else "it has no values"
+def _codes_for_missing(table: Table, proposals: list[Proposal], text: bool) -> list[str]:
+    """Ask about numbers that look like codes for missing values."""
+    questions = []
+    for one in proposals:
+        name = one.profile.name
+        if one.profile.kind is not Kind.NUMERIC or one.role is Role.IDENTIFIER:
+            continue
+        observed = table.series(name).is_null().to_numpy()
+        values = table.rough_numbers(name)[~np.asarray(observed, dtype=bool)]
+        for code, count in numbers_for_missing(values[np.isfinite(values)]).items():
+            how = f"say so with `missing` ('{code}')" if text else "make them missing before"
+            questions.append(
+                f"does {code} mark missing values in {_listed([name])} ({counted(count, 'record')})? If so, {how}"
             )
-        return Proposal(
-            profile,
-            Role.QUASI_IDENTIFIER,
-            "a number that could single somebody out"
-            if profile.kind is Kind.NUMERIC
-            else "a date that could single somebody out",
-        )
-    return Proposal(profile, Role.CONFIDENTIAL, "has no distances")
+    return questions
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"'{printable(name)}'" for name in names)

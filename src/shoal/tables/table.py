@@ -6,7 +6,7 @@ the original column by position, never by label, so that types, missing cells an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,9 +16,10 @@ import numpy as np
 from shoal.columns.categories import AnyColumn, Category, Factor
 from shoal.columns.numbers import Column
 from shoal.errors import DataError, counted
-from shoal.kernels.arrays import Flags, Ints, Numbers
+from shoal.kernels.arrays import Flags, Floats, Ints, Numbers
 from shoal.plan.roles import Kind
-from shoal.tables.factors import Named, check_holds, factorise
+from shoal.tables.disguised import is_number
+from shoal.tables.factors import Named, check_holds, factorise, holder
 from shoal.tables.identifying import Profile, looks_like_contact
 from shoal.tables.released_columns import put_into_pandas, put_into_polars, put_into_pyarrow
 
@@ -139,6 +140,22 @@ class Table:
         step = _time_step(series.dtype, differences)
         return Column(name, differences // step, observed, origin, step)
 
+    def rough_numbers(self, name: str) -> Floats:
+        """Return the numbers or dates of a column as floats, near enough to put them in order; 0 where missing."""
+        series = self.series(name)
+        observed = _observed(series)
+        return np.where(observed, np.asarray(_numbers(series, observed)[0], dtype=np.float64), 0.0)
+
+    def alone(self, name: str) -> tuple[int, int]:
+        """Count the records with a value that no other has, and those with any."""
+        series = self.series(name)
+        observed = _observed(series)
+        try:
+            single = np.asarray(series.is_unique().to_numpy(), dtype=bool)
+        except Exception:  # libraries raise different errors for values that have no hash
+            return 0, int(observed.sum())
+        return int((single & observed).sum()), int(observed.sum())
+
     def decimals(self, name: str) -> int | None:
         """Return with how many decimals the type of a column holds its numbers; None where that is not fixed.
 
@@ -177,6 +194,10 @@ class Table:
     def check_holds(self, column: Category, occurring: int) -> None:
         """Refuse a column whose type cannot hold what may be released for it."""
         check_holds(self.frame[column.name], column.names, occurring)
+
+    def holds(self, name: str) -> Callable[[str], Any]:
+        """Return what gives the name of a category as a column holds it, and None where its type cannot."""
+        return holder(self.frame[name].dtype)
 
     def why_not_numeric(self, name: str) -> str:
         """Explain what stands in the way of treating a column as numbers, without showing a value."""
@@ -366,12 +387,3 @@ def _not_numeric(series: nw.Series[Any], name: str) -> str:
             "them, or, if they mark missing values, say so (missing=[...] in `reading`, or --missing)"
         )
     return f"column '{name}' is text, and this method needs numbers; give it another role"
-
-
-def is_number(text: str) -> bool:
-    """Whether a text can be read as a number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shoal.columns.hierarchy.distances import DISTANCES, NodeDistances, distance_matrix
+from shoal.columns.hierarchy.from_values import name_of
 from shoal.columns.hierarchy.growing import grow
 from shoal.columns.hierarchy.loading import check_covered, load_hierarchy, uncovered
 from shoal.columns.hierarchy.rows import write_rows
@@ -16,6 +17,7 @@ __all__ = [
     "distance_matrix",
     "grow",
     "load_hierarchy",
+    "name_of",
     "uncovered",
     "write_rows",
 ]

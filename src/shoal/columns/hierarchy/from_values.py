@@ -16,6 +16,17 @@ _LONGEST_POWER = 4  # characters of a power of ten, as in 1e-308
 ROOT = "*"  # what users' own files call "any value"
 
 
+def name_of(value: object) -> str:
+    """Return the name that a value of a column has in hierarchies and orders: a whole number has no decimals.
+
+    A column of codes with missing cells is one of floats in pandas.
+
+    >>> name_of(7), name_of(7.0), name_of(7.5), name_of("007")
+    ('7', '7', '7.5', '007')
+    """
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
 def flat(values: Sequence[str], root: str = ROOT) -> Hierarchy:
     """Return one root above all values.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from shoal.columns.hierarchy.from_values import flat, intervals, ordered
+from shoal.columns.hierarchy.from_values import flat, intervals, name_of, ordered
 from shoal.columns.hierarchy.growing import Found, grow
 from shoal.columns.hierarchy.owl import read_owl
 from shoal.columns.hierarchy.rows import read_rows
@@ -49,7 +49,7 @@ def load_hierarchy(
     Traceback (most recent call last):
     shoal.errors.DataError: 1 value is not in the hierarchy: 'Jappan', did you mean 'Japan'?
     """
-    texts = None if values is None else [str(value) for value in values]
+    texts = None if values is None else [name_of(value) for value in values]
     if isinstance(source, Hierarchy):
         return check_covered(source, texts)
     settings = as_hierarchy_settings(source)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.errors import DataError, FileError, printable
 from shoal.plan.plan import Reading
 from shoal.plan.xml_input import feed, stream_parser
-from shoal.tables.files.text import TextForm, typed_column, typed_like, written
+from shoal.tables.files.cells import CellForm, typed_column, typed_like, written
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,8 +49,8 @@ class RowForm:
         Every value as it was, as text; null where its element is absent.
     empty : bool
         Whether values are missing as empty elements, and not as absent ones.
-    date_formats : dict
-        Format of each column of dates.
+    forms : dict
+        How the cells of a column are written, where not plainly.
     """
 
     root: str
@@ -59,7 +59,7 @@ class RowForm:
     attributes: tuple[tuple[str, str], ...]
     cells: pl.DataFrame
     empty: bool = False
-    date_formats: dict[str, str] = field(default_factory=dict)
+    forms: dict[str, CellForm] = field(default_factory=dict)
 
 
 def read_rows(path: Path) -> tuple[pl.DataFrame, RowForm]:
@@ -67,14 +67,14 @@ def read_rows(path: Path) -> tuple[pl.DataFrame, RowForm]:
     import polars as pl
 
     root, cells = read_row_cells(path)
-    columns, dates = [], {}
+    columns, forms = [], {}
     for column in cells:
-        values, _, date = typed_column(column.str.strip_chars(), ",")
+        values, form, _ = typed_column(column.str.strip_chars(), ",", Reading())
         texts = column.set(column == "", None)
         columns.append(values if values.dtype != pl.String else texts)
-        if date:
-            dates[column.name] = date
-    return pl.DataFrame(columns), RowForm(**root, cells=cells, date_formats=dates)
+        if form:
+            forms[column.name] = form
+    return pl.DataFrame(columns), RowForm(**root, cells=cells, forms=forms)
 
 
 def read_rows_again(path: Path, frame: pl.DataFrame, form: RowForm | None) -> tuple[pl.DataFrame, RowForm]:
@@ -84,9 +84,8 @@ def read_rows_again(path: Path, frame: pl.DataFrame, form: RowForm | None) -> tu
     root, cells = read_row_cells(path)
     absent = pl.repeat(None, len(cells), dtype=pl.String, eager=True)
     cells = cells.select(cells[name] if name in cells.columns else absent.alias(name) for name in frame.columns)
-    dates = form.date_formats if form else {}
-    as_text = TextForm(",", "utf-8", "\n", True, "", cells, date_formats=dates)
-    return typed_like(cells, frame, as_text, Reading()), RowForm(**root, cells=cells, date_formats=dates)
+    forms = form.forms if form else {}
+    return typed_like(cells, frame, forms, ()), RowForm(**root, cells=cells, forms=forms)
 
 
 def read_row_cells(path: Path) -> tuple[dict[str, Any], pl.DataFrame]:
@@ -267,7 +266,7 @@ def row_texts(frame: pl.DataFrame, form: RowForm, kept: dict[str, pl.Series]) ->
         raise FileError(f"these column names cannot be the names of XML elements: {listed}; rename them")
     columns = []
     for column in frame:
-        texts = written(column, form.date_formats.get(column.name))
+        texts = written(column, form.forms.get(column.name))
         if form.empty:
             texts = texts.fill_null("")
         if column.name in form.cells.columns and column.name in kept:

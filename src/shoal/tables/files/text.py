@@ -1,7 +1,6 @@
 """Text files: any delimiter and encoding, decimal commas, dates; cells that are not released stay as they were.
 
-All cells are read as text first. A column is numeric if every cell is a number; one with leading zeros
-(``007``) or more digits than an integer holds is text, since it would not survive.
+All cells are read as text first; :mod:`shoal.tables.files.cells` gives columns their types.
 """
 
 from __future__ import annotations
@@ -12,28 +11,19 @@ import io
 import zlib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from shoal.errors import DataError, FileError, counted, did_you_mean
+from shoal.errors import DataError, FileError, counted, did_you_mean, printable
 from shoal.plan.delimited import find_delimiter, first_rows
 from shoal.plan.plan import Reading
+from shoal.tables.files.cells import CellForm, several_zones, typed_cells, typed_like, written
 
 if TYPE_CHECKING:
     import polars as pl
 
 _DELIMITERS = ",;\t|"
 _SAMPLE = 1 << 18  # bytes that are looked at to find out how a file is written
-_DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y")
-_TIMES = (
-    "%Y-%m-%d %H:%M:%S",
-    "%Y-%m-%dT%H:%M:%S",
-    "%Y-%m-%d %H:%M",
-    "%Y-%m-%dT%H:%M",
-    "%Y-%m-%d %H:%M:%S%.f",
-    "%Y-%m-%dT%H:%M:%S%.f",
-)
-_LEAP = r":\d\d:60(\.\d*)?$"
-_LOOK = 100  # cells looked at before a type is tried on a whole column
+_LOOK = 100  # lines looked at to find the delimiter
 
 
 @dataclass(frozen=True)
@@ -50,10 +40,8 @@ class TextForm:
         What a missing cell is written as.
     cells : polars.DataFrame
         Every cell as it was, as text.
-    decimal_comma : frozenset of str
-        Columns written with a decimal comma.
-    date_formats : dict
-        Format of each column of dates.
+    forms : dict
+        How the cells of a column are written, where not plainly.
     """
 
     delimiter: str
@@ -62,8 +50,7 @@ class TextForm:
     header: bool
     missing: str
     cells: pl.DataFrame
-    decimal_comma: frozenset[str] = frozenset()
-    date_formats: dict[str, str] = field(default_factory=dict)
+    forms: dict[str, CellForm] = field(default_factory=dict)
 
 
 def read_text(path: Path, reading: Reading) -> tuple[pl.DataFrame, TextForm, tuple[str, ...]]:
@@ -99,15 +86,14 @@ def read_text(path: Path, reading: Reading) -> tuple[pl.DataFrame, TextForm, tup
         cuts = data.count(delimiter.encode())
         if b'"' in data or cuts != (len(cells) + reading.header) * (cells.width - 1):
             _check_lines(data, delimiter, cells.width, path)
-    commas, dates, typed = set(), {}, []
-    for column in cells:
-        present = _without(column.alias(""), reading.missing)  # a name such as ^.*$ would be taken for a pattern
-        values, comma, date = typed_column(present.str.strip_chars(), delimiter)
-        typed.append((values if values.dtype != pl.String else present).alias(column.name))
-        if comma:
-            commas.add(column.name)
-        if date:
-            dates[column.name] = date
+    # without their names: one such as ^.*$ would be taken for a pattern
+    present = {column.name: _without(column.alias(""), reading.missing) for column in cells}
+    bare = {name: column.str.strip_chars() for name, column in present.items()}
+    values, forms = typed_cells(bare, delimiter, reading)
+    typed = [(column if column.dtype != pl.String else present[name]).alias(name) for name, column in values.items()]
+    zones = [name for name, own in forms.items() if several_zones(bare[name], own)]
+    if zones:
+        notes += (f"times of several offsets from UTC, which a release has in UTC: {', '.join(map(printable, zones))}",)
     form = TextForm(
         delimiter=delimiter,
         encoding=encoding,
@@ -115,8 +101,7 @@ def read_text(path: Path, reading: Reading) -> tuple[pl.DataFrame, TextForm, tup
         header=reading.header,
         missing=reading.missing[0] if reading.missing else "",
         cells=cells,
-        decimal_comma=frozenset(commas),
-        date_formats=dates,
+        forms=forms,
     )
     return pl.DataFrame(typed), form, notes
 
@@ -128,7 +113,7 @@ def write_text(frame: pl.DataFrame, path: Path, form: TextForm | None, kept: dic
     form = plain_form(form, path)
     columns = []
     for column in frame:
-        texts = _texts(column, form)
+        texts = written(column, form.forms.get(column.name)).alias("")
         if form.missing:
             texts = texts.fill_null(form.missing)
         if column.name in form.cells.columns and column.name in kept:
@@ -149,7 +134,7 @@ def read_text_again(
 ) -> tuple[pl.DataFrame, TextForm]:
     """Read a file that ``frame`` was written to, with the types of the frame."""
     form = plain_form(form, path)
-    return typed_like(_cells_of(path, frame, form), frame, form, reading), form
+    return typed_like(_cells_of(path, frame, form), frame, form.forms, (form.missing, *reading.missing)), form
 
 
 def _cells_of(path: Path, frame: pl.DataFrame, form: TextForm) -> pl.DataFrame:
@@ -169,55 +154,12 @@ def _cells_of(path: Path, frame: pl.DataFrame, form: TextForm) -> pl.DataFrame:
     )
 
 
-def typed_like(cells: pl.DataFrame, frame: pl.DataFrame, form: TextForm, reading: Reading) -> pl.DataFrame:
-    """Give columns of text the types of a table."""
-    import polars as pl
-
-    columns = []
-    for name, column, like in zip(cells.columns, (column.alias("") for column in cells), frame, strict=True):
-        bare = column.str.strip_chars()
-        texts = column.set(bare.is_in(["", form.missing, *reading.missing]), None)
-        kind = like.dtype
-        if kind.is_numeric():
-            if name in form.decimal_comma:
-                texts = texts.str.replace(",", ".", literal=True)
-            typed = texts.str.strip_chars().cast(kind if kind.is_integer() else pl.Float64)
-        elif kind == pl.Date:
-            typed = texts.str.strip_chars().str.to_date(form.date_formats.get(name))
-        elif kind == pl.Datetime:
-            unit: Any = getattr(kind, "time_unit", "us")
-            typed = texts.str.strip_chars().str.to_datetime(form.date_formats.get(name), time_unit=unit)
-        elif kind == pl.Boolean:
-            typed = texts.str.strip_chars().str.to_lowercase() == "true"
-        else:
-            typed = texts
-        columns.append(typed.alias(name))
-    return pl.DataFrame(columns)
-
-
 def plain_form(form: TextForm | None, path: Path) -> TextForm:
     """Return the form in which a text file is written: that of the file it came from, or the usual one."""
     import polars as pl
 
     form = form or TextForm(",", "utf-8", "\n", True, "", pl.DataFrame())
     return replace(form, delimiter="\t") if ".tsv" in path.suffixes else form
-
-
-def written(column: pl.Series, date_format: str | None) -> pl.Series:
-    """Format the values of a column as text."""
-    import polars as pl
-
-    if date_format:
-        return column.alias("").dt.strftime(date_format).alias(column.name)
-    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
-        raise FileError(f"column '{column.name}' has type {column.dtype}, which a text file cannot hold")
-    return column.cast(pl.String)
-
-
-def _texts(column: pl.Series, form: TextForm) -> pl.Series:
-    """Format the values of a column as the file did, without its name."""
-    texts = written(column, form.date_formats.get(column.name)).alias("")
-    return texts.str.replace(".", ",", literal=True) if column.name in form.decimal_comma else texts
 
 
 def _as_utf8(data: bytes, path: Path, encoding: str | None) -> tuple[bytes, str, tuple[str, ...]]:
@@ -315,55 +257,3 @@ def _check_lines(data: bytes, delimiter: str, width: int, path: Path) -> None:
 def _without(column: pl.Series, missing: tuple[str, ...]) -> pl.Series:
     """Return a column of text with the marks of missing values taken out."""
     return column.set(column.str.strip_chars().is_in(list(missing)), None) if missing else column
-
-
-def typed_column(values: pl.Series, delimiter: str) -> tuple[pl.Series, bool, str | None]:
-    """Give a column of texts its type; also whether it has decimal commas, and the format of its dates."""
-    import polars as pl
-
-    values = values.set(values == "", None)
-    look = values.drop_nulls().head(_LOOK)
-    if len(look) == 0:
-        return values.cast(pl.Float64), False, None
-
-    def holds(kind: pl.DataType | type[pl.DataType], texts: pl.Series, sample: pl.Series) -> pl.Series | None:
-        if sample.cast(kind, strict=False).null_count():
-            return None
-        typed = texts.cast(kind, strict=False)
-        return typed if typed.null_count() == texts.null_count() else None
-
-    if not look.str.contains(r"^[+-]?0\d").any():
-        whole = holds(pl.Int64, values, look)
-        if whole is not None and not values.str.contains(r"^[+-]?0\d").any():
-            return whole, False, None
-        real = holds(pl.Float64, values, look)
-        if real is not None and values.str.contains(r"[^\d+-]").any() and not values.str.contains(r"^[+-]?0\d").any():
-            return real, False, None
-        if delimiter != "," and look.str.contains(r"^[+-]?\d+(,\d+)?$").all():
-            point = values.str.replace(",", ".", literal=True)
-            real = holds(pl.Float64, point, look.str.replace(",", ".", literal=True))
-            if real is not None and values.str.contains(",", literal=True).any():
-                return real, True, None
-    if look.str.to_lowercase().is_in(["true", "false"]).all():
-        truth = values.str.to_lowercase().replace_strict({"true": True, "false": False}, default=None)
-        if truth.null_count() == values.null_count():
-            return truth.cast(pl.Boolean), False, None
-    return _dated(values, look)
-
-
-def _dated(values: pl.Series, look: pl.Series) -> tuple[pl.Series, bool, str | None]:
-    """Give a column of texts the type of dates or times if exactly one format fits all of it."""
-    import polars as pl
-
-    if values.str.contains(_LEAP).any():  # which would be taken for the second after
-        return values, False, None
-    for kind, formats in ((pl.Date, _DATES), (pl.Datetime("us"), _TIMES)):
-        fitting = []
-        for pattern in formats:
-            if look.str.strptime(kind, pattern, strict=False).null_count() == 0:
-                dates = values.str.strptime(kind, pattern, strict=False)
-                if dates.null_count() == values.null_count():
-                    fitting.append((dates, pattern))
-        if len(fitting) == 1 or (fitting and kind != pl.Date):  # times without fractions fit both of their formats
-            return fitting[0][0], False, fitting[0][1]
-    return values, False, None

@@ -1,0 +1,113 @@
+"""Columns that are kept as they are, and what they give away: a quasi-identifier in another form, or single records.
+
+Looked at in a sample of 2000 records drawn at random, always the same ones of a table of some length, and in at most
+10 000 pairs of columns, so that it costs little in any table. Notes name columns and counts; nothing is refused, since
+a figure that is kept for research may well be what makes a release of use. Combinations of kept columns are not looked
+at. Documented in docs/how-it-works.md.
+"""
+
+from __future__ import annotations
+
+from itertools import islice, product
+from typing import Any
+
+import numpy as np
+
+from shoal.errors import counted, printable
+from shoal.measures.determination import FEWEST, Seen, equal, score
+from shoal.plan.plan import Plan
+from shoal.plan.roles import MEASURABLE, Kind
+from shoal.tables.disguised import is_number
+from shoal.tables.table import Table, open_table
+
+SAMPLE = 2000  # records that are looked at
+PAIRS = 10_000  # pairs of columns that are
+TOLD = 0.95  # score from which a column tells another
+SINGLE = 0.5  # part of the records whose value nobody else has, from which that is noted
+_MARGIN = 0.05  # by which that part may be lower in the sample
+_LISTED = 10  # columns that a note names
+
+
+def kept_notes(plan: Plan, table: Table) -> list[str]:
+    """Say which kept columns tell a quasi-identifier, or tell records apart by themselves.
+
+    >>> import polars as pl
+    >>> ages = [20 + 3 * i % 41 for i in range(60)]
+    >>> people = open_table(pl.DataFrame({"age": ages, "born": [2020 - age for age in ages]}))
+    >>> kept_notes(Plan(k=3, quasi_identifiers="age"), people)[0][:63]
+    "kept columns tell quasi-identifiers: 'born' tells 'age' (100 %)"
+    """
+    hidden = [name for part in plan.quasi_identifiers for name in part]
+    kept = [name for name in table.names if name not in {*hidden, *plan.identifiers}]
+    kept = [name for name in kept if table.kind(name) is not Kind.OTHER]
+    if not kept or len(table) < FEWEST:
+        return []
+    rows = np.random.default_rng(0).permutation(len(table))[:SAMPLE]
+    sample = open_table(table.frame[rows.tolist()].to_native())
+    seen = {name: _seen(sample, name) for name in (*kept, *hidden)}
+    return _telling([seen[name] for name in kept], [seen[name] for name in hidden], len(rows)) + _single(
+        table, [seen[name] for name in kept]
+    )
+
+
+def _seen(sample: Table, name: str) -> Seen:
+    values, observed = sample.cells(name)
+    numbered: dict[Any, int] = {}
+    there = observed.tolist()
+    try:
+        codes = [numbered.setdefault(value, len(numbered)) if o else 0 for value, o in zip(values, there, strict=True)]
+    except TypeError:  # values without a hash, in a column of objects
+        texts = [repr(value) for value in values]
+        codes = [numbered.setdefault(text, len(numbered)) if o else 0 for text, o in zip(texts, there, strict=True)]
+    numbers = None
+    if sample.kind(name) in MEASURABLE:
+        numbers = sample.rough_numbers(name)
+    elif all(isinstance(value, str) and is_number(value) for value in numbered):
+        numbers = np.array([float(v) if o else 0.0 for v, o in zip(values, there, strict=True)])
+    return Seen(name, np.array(codes, dtype=np.int64), observed, numbers)
+
+
+def _telling(kept: list[Seen], hidden: list[Seen], records: int) -> list[str]:
+    """Say which columns tell a quasi-identifier, the surest first."""
+    found = []
+    for known, other in islice(product(kept, hidden), PAIRS):
+        sure = 2.0 if equal(known, other) else score(known, other)
+        if sure >= TOLD:
+            names = f"'{printable(known.name)}'", f"'{printable(other.name)}'"
+            # cut, not rounded: 100 % is for what is exact
+            percent = f"{np.floor(min(sure, 1.0) * 1000.0 + 1e-6) / 10.0:g} %"
+            how = f"{names[0]} is {names[1]} itself" if sure > 1.0 else f"{names[0]} tells {names[1]} ({percent})"
+            found.append((-sure, how))
+    if not found:
+        return []
+    found.sort(key=lambda one: one[0])
+    rest = f" and {counted(len(found) - _LISTED, 'more pair')}" if len(found) > _LISTED else ""
+    listed = ", ".join(how for _, how in found[:_LISTED])
+    return [
+        f"kept columns tell quasi-identifiers: {listed}{rest}; seen in {counted(records, 'record')}; remove them, or "
+        "make them quasi-identifiers too"
+    ]
+
+
+def _single(table: Table, kept: list[Seen]) -> list[str]:
+    """Say in which columns most records have a value that no other has."""
+    found: list[str] = []
+    more = 0
+    for column in kept:
+        there = int(column.observed.sum())
+        counts = np.bincount(column.codes[column.observed]) if there else np.zeros(1)
+        if (counts == 1).sum() < (SINGLE - _MARGIN) * max(there, FEWEST):
+            continue
+        if len(found) == _LISTED:  # counting in all records costs more than the rest together
+            more += 1
+            continue
+        alone, observed = table.alone(column.name)
+        if observed >= FEWEST and alone >= SINGLE * observed:
+            found.append(f"'{printable(column.name)}' {alone} of {observed}")
+    if not found:
+        return []
+    rest = f" and more in {counted(more, 'other column')}" if more else ""
+    return [
+        "records that are the only ones with their value of a kept column, so that whoever knows it finds them: "
+        f"{', '.join(found)}{rest}; round them, or make them quasi-identifiers"
+    ]

@@ -1,0 +1,372 @@
+"""What inspect proposes for tables like those that people have: each role is sensible, and the plan runs as it is."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import shoal
+from command_line import run
+from shoal.tables.missing_codes import CERTAIN, DOUBTFUL
+
+N = 400
+QUASI, IDENTIFIER, WEIGHT, KEPT = "quasi-identifier", "identifier", "weight", "confidential"
+CATEGORY = "category"  # a quasi-identifier that is named as nominal, or is text
+
+
+def holes(rng, values, mark, part=0.05):
+    return [mark if rng.random() < part else value for value in values]
+
+
+def money(rng, size=N, scale=10.0):
+    return np.exp(rng.normal(scale, 0.6, size)).round(2)
+
+
+def household_survey(rng):
+    households = np.sort(rng.integers(1, 190, N))
+    return {
+        "hhid": (households, IDENTIFIER),
+        "person": (np.arange(N) % 5 + 1, CATEGORY),
+        "sex": (rng.integers(1, 3, N), CATEGORY),
+        "age": (rng.integers(0, 95, N), QUASI),
+        "region": (rng.integers(1, 17, N), CATEGORY),
+        "hhsize": (rng.integers(1, 8, N), QUASI),
+        "income": (holes(rng, money(rng), "NA"), QUASI),
+        "hhweight": (rng.uniform(80, 400, N).round(3), WEIGHT),
+    }
+
+
+def hospital(rng):
+    height = rng.normal(170, 10, N)
+    admitted = np.datetime64("2023-01-01") + rng.integers(0, 365, N)
+    return {
+        "patient_id": (rng.permutation(N) + 70000, IDENTIFIER),
+        "admitted": (admitted.astype(str), QUASI),
+        "birthdate": ((np.datetime64("1930-01-01") + rng.integers(0, 30000, N)).astype(str), QUASI),
+        "gender": (rng.choice(["female", "male"], N), CATEGORY),
+        "height": (height.round(1), QUASI),
+        "weight": ((0.9 * (height - 100) + rng.normal(0, 8, N)).round(1), QUASI),  # of a body
+        "ward": (rng.integers(1, 25, N), CATEGORY),
+        "icd_code": (rng.choice(["J45", "I10", "E11", "S72"], N), CATEGORY),
+        "blood_pressure": (holes(rng, rng.integers(90, 180, N), "."), QUASI),
+        "days": (rng.integers(1, 9, N), QUASI),
+    }
+
+
+def business_accounts(rng):
+    return {
+        "company": ([f"Company {i} Ltd" for i in range(N)], IDENTIFIER),
+        "vat": (rng.integers(10**8, 10**9, N), IDENTIFIER),
+        "nace": (rng.choice([1011, 1013, 4711, 6201, 5610, 4120], N), CATEGORY),
+        "employees": (rng.integers(1, 400, N), QUASI),
+        "turnover": ([f"{v:,.2f}" for v in money(rng, scale=13)], QUASI),
+        "margin": ([f"{v:.1f}%" for v in rng.normal(8, 4, N)], QUASI),
+        "country": (["ES"] * N, KEPT),
+        "legal_form": (rng.choice(["SL", "SA", "SC"], N), CATEGORY),
+    }
+
+
+def credit(rng):
+    return {
+        "customer_no": (rng.permutation(10 * N)[:N] + 5000, IDENTIFIER),
+        "job": (rng.choice(["skilled", "unskilled", "management"], N), CATEGORY),
+        "housing": (holes(rng, rng.choice(["own", "rent", "free"], N), "?"), CATEGORY),
+        "credit_amount": (rng.integers(300, 18000, N), QUASI),
+        "duration": (rng.integers(4, 72, N), QUASI),
+        "dependents": (rng.integers(1, 3, N), QUASI),
+        "purpose": (rng.choice(["car", "radio", "education"], N), CATEGORY),
+        "default": (rng.integers(0, 2, N), CATEGORY),
+    }
+
+
+def school(rng):
+    return {
+        "Student Name": ([f"Pupil {i}" for i in range(N)], IDENTIFIER),
+        "school": (rng.integers(1, 30, N), CATEGORY),
+        "class_code": (rng.choice(["007", "012", "101", "102"], N), CATEGORY),
+        "grade": (rng.integers(1, 7, N), QUASI),
+        "mathematics": (holes(rng, rng.normal(500, 100, N).round(1), "N/A"), QUASI),
+        "mother_tongue": (rng.choice(["de", "tr", "it", "en"], N), CATEGORY),
+        "born": (rng.integers(2008, 2013, N), QUASI),
+    }
+
+
+def flights(rng):
+    days = [f"2013-{m:02}-{d:02}" for m, d in zip(rng.integers(1, 13, N), rng.integers(1, 28, N), strict=True)]
+    return {
+        "date": (days, QUASI),
+        "carrier": (rng.choice(["UA", "AA", "B6", "DL"], N), CATEGORY),
+        "origin": (rng.choice(["EWR", "JFK", "LGA"], N), CATEGORY),
+        "dep_delay": (holes(rng, rng.integers(-20, 200, N), "NA"), QUASI),
+        "air_time": (holes(rng, rng.integers(20, 600, N), "NA"), QUASI),
+        "distance": (rng.integers(80, 4900, N), QUASI),
+        "time_hour": ([f"{day}T{h:02}:00:00Z" for day, h in zip(days, rng.integers(5, 23, N), strict=True)], QUASI),
+    }
+
+
+def census(rng):
+    return {
+        "SERIALNO": (np.sort(rng.integers(10**6, 10**6 + 150, N)), IDENTIFIER),
+        "PWGTP": (rng.integers(1, 300, N), WEIGHT),
+        "AGEP": (rng.integers(0, 95, N), QUASI),
+        "SEX": (rng.integers(1, 3, N), CATEGORY),
+        "RACE": (rng.integers(1, 10, N), CATEGORY),
+        "STATE": (rng.integers(1, 57, N), CATEGORY),
+        "PINCP": (holes(rng, money(rng).round(), ""), QUASI),
+        "MARITAL": (rng.integers(1, 6, N), CATEGORY),
+    }
+
+
+def tax(rng):
+    income = money(rng)
+    return {
+        "tax_number": (rng.permutation(N * 7)[:N] + 10**7, IDENTIFIER),
+        "income": ([f"{v:.2f}".replace(".", ",") for v in income], QUASI),
+        "tax": ([f"{0.2 * v:.2f}".replace(".", ",") for v in income], QUASI),
+        "children": (rng.integers(0, 5, N), QUASI),
+        "bundesland": (rng.integers(1, 17, N), CATEGORY),
+        "married": (rng.choice(["true", "false"], N), CATEGORY),
+    }
+
+
+def energy(rng):
+    return {
+        "meter_id": ([f"M{i:06}" for i in rng.permutation(N)], IDENTIFIER),
+        "reading_at": ([f"2024-02-{d:02} 10:15:00" for d in rng.integers(1, 29, N)], QUASI),
+        "kwh": (rng.gamma(3, 700, N).round(2), QUASI),
+        "tariff": (rng.choice(["day", "night", "flat"], N), CATEGORY),
+        "solar": (rng.integers(0, 2, N), CATEGORY),
+        "rooms": (rng.integers(1, 9, N), QUASI),
+        "postcode": (rng.choice(["08001", "43001", "17001", "25001"], N), CATEGORY),
+    }
+
+
+def bird_strikes(rng):
+    return {
+        "Record ID": (rng.permutation(N) + 200000, IDENTIFIER),
+        "Airport: Name": (rng.choice(["DALLAS", "DENVER", "BOSTON"], N), IDENTIFIER),
+        "Aircraft: Type": (rng.choice(["Airplane", "Helicopter"], N), CATEGORY),
+        "Effect": (rng.choice(["None", "Precautionary Landing", "Engine Shut Down"], N), CATEGORY),
+        "Cost: Repair": (holes(rng, [f"{v:,}" for v in rng.integers(1000, 900000, N)], "-"), QUASI),
+        "Feet above ground": (holes(rng, [f"{v:,}" for v in rng.integers(0, 9000, N)], "NULL"), QUASI),
+        "Wildlife: Size": (rng.choice(["Small", "Medium", "Large"], N), CATEGORY),
+        "Remarks": ([f"remark {i} {rng.integers(9)}" for i in range(N)], IDENTIFIER),
+    }
+
+
+TABLES = {
+    f.__name__: (f, delimiter)
+    for f, delimiter in [
+        (household_survey, ","), (hospital, ","), (business_accounts, ","), (credit, ","), (school, ","),
+        (flights, ","), (census, ","), (tax, ";"), (energy, ","), (bird_strikes, ","),
+    ]
+}  # fmt: skip
+MISSING = {
+    "household_survey": ("NA",),
+    "hospital": (".",),
+    "credit": ("?",),
+    "school": ("N/A",),
+    "flights": ("NA",),
+    "bird_strikes": ("NULL", "-"),
+}
+READING = {"business_accounts": {"thousands": ",", "signs": ("%",)}, "bird_strikes": {"thousands": ","}}
+
+
+def write(name, folder):
+    made, delimiter = TABLES[name]
+    columns = made(np.random.default_rng(3))
+    frame = pl.DataFrame({column: [str(cell) for cell in cells] for column, (cells, _) in columns.items()})
+    frame.write_csv(folder / "table.csv", separator=delimiter)
+    return folder / "table.csv", {column: role for column, (_, role) in columns.items()}
+
+
+def roles_of(found, types):
+    """Return the roles, with categories as a role of their own."""
+    return {
+        p.profile.name: CATEGORY
+        if p.role == QUASI
+        and (p.nominal or not (types[p.profile.name].is_numeric() or types[p.profile.name].is_temporal()))
+        else str(p.role)
+        for p in found.proposals
+    }
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_role_is_sensible_and_the_plan_runs_as_it_is(tmp_path, name):
+    path, expected = write(name, tmp_path)
+    found = shoal.inspect(path)
+    plan = found.plan(k=5)
+    assert sorted(plan.reading.missing) == sorted(MISSING.get(name, ()))
+    settings = plan.reading.model_dump(exclude_defaults=True)
+    settings.pop("missing", None)
+    assert settings == READING.get(name, {})
+    found.write(tmp_path / "plan.yaml", k=5)
+    release = shoal.protect(path, plan=tmp_path / "plan.yaml", method="sa-mdav", output=tmp_path / "out.csv")
+    assert roles_of(found, release.original.schema) == expected
+    assert release.summary.smallest_group >= 5
+    assert not {column for column, role in expected.items() if role == IDENTIFIER} & set(release.data.columns)
+
+
+def test_a_plan_runs_with_its_own_method_too(tmp_path):
+    path, _ = write("household_survey", tmp_path)
+    shoal.inspect(path).write(tmp_path / "plan.yaml")
+    done = run("protect", path, "-o", tmp_path / "out.csv", "--plan", tmp_path / "plan.yaml", "--steps", 100)
+    assert done.exit_code == 0, done.stderr
+    assert "semantic-optimal" in done.stdout
+
+
+@pytest.mark.parametrize("mark", [*CERTAIN, *DOUBTFUL])
+def test_the_usual_texts_for_missing_values_are_proposed_where_the_rest_are_numbers(tmp_path, mark):
+    rng = np.random.default_rng(1)
+    path = tmp_path / "t.csv"
+    values = holes(rng, rng.integers(0, 5000, 100), mark, 0.2)
+    path.write_text("x,y\n" + "".join(f"{v},{w}\n" for v, w in zip(values, rng.integers(0, 900, 100), strict=True)))
+    found = shoal.inspect(path)
+    if mark in ("nan", "NaN"):  # read as missing without being told
+        assert found.reading.missing in ((), (mark,))
+    else:
+        assert found.reading.missing == (mark,)
+        assert any(mark in note and "'x'" in note for note in found.notes)
+        assert mark in json.dumps(found.plan().to_dict())
+    assert found.proposals[0].profile.kind == "numeric"
+    assert found.proposals[0].profile.missing == values.count(mark)
+    assert not found.proposals[0].nominal
+    shoal.protect(path, plan=found.plan(), method="mdav")
+
+
+@pytest.mark.parametrize("mark", CERTAIN)
+def test_among_names_certain_marks_are_proposed(tmp_path, mark):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n" + "".join(f"{['red', 'green', mark][i % 3]},{i}\n" for i in range(60)))
+    assert shoal.inspect(path).reading.missing == (mark,)
+
+
+@pytest.mark.parametrize("mark", DOUBTFUL)
+def test_among_names_doubtful_marks_are_only_asked_about(tmp_path, mark):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n" + "".join(f"{['some', 'all', mark][i % 3]},{i * i % 7}.5\n" for i in range(60)))
+    found = shoal.inspect(path)
+    assert found.reading.missing == ()
+    assert any(note.startswith(f"does {mark} mark missing values in 'x'?") for note in found.notes)
+
+
+def test_namibia_is_not_missing(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("country,y\n" + "".join(f"{['NA', 'ZA', 'BW', 'AO'][i % 4]},{i * i % 7}.5\n" for i in range(60)))
+    found = shoal.inspect(path)
+    assert found.reading.missing == ()
+    assert any("does NA mark missing values in 'country'?" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("code", [-9, -99, -999, -9999, -8, -98, 99, 999, 9999, 998])
+@pytest.mark.parametrize("memory", [False, True])
+def test_numbers_for_missing_values_are_asked_about_and_never_applied(tmp_path, code, memory):
+    rng = np.random.default_rng(2)
+    values = np.where(rng.random(200) < 0.1, code, rng.integers(0, 60, 200))
+    table = pl.DataFrame({"x": values, "y": rng.normal(size=200)})
+    table.write_csv(tmp_path / "t.csv")
+    found = shoal.inspect(table if memory else tmp_path / "t.csv")
+    count = int((values == code).sum())
+    questions = [note for note in found.notes if note.startswith("does")]
+    assert len(questions) == 1
+    assert questions[0].startswith(f"does {code} mark missing values in 'x' ({count} records)?")
+    assert found.reading.missing == ()
+    assert found.proposals[0].profile.missing == 0
+    assert f"# {questions[0]}" in found.to_yaml()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.arange(200) % 100,  # 99 is the next after 98
+        np.arange(200) % 91 + 9,
+        -np.arange(200),
+        np.random.default_rng(0).normal(0, 100, 200).round(),
+        np.arange(200) % 10,
+        np.exp(np.random.default_rng(0).normal(8, 2, 200)).round(),
+    ],
+    ids=["0 to 99", "9 to 99", "negative", "both signs", "digits", "money"],
+)
+def test_ordinary_numbers_raise_no_question(values):
+    assert not [note for note in shoal.inspect(pl.DataFrame({"x": values})).notes if note.startswith("does")]
+
+
+def test_value_labels_make_categories_of_numbers(tmp_path):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(
+        {
+            "q17": rng.integers(1, 15, N).astype(float),
+            "pay": rng.integers(900, 9000, N).astype(float),
+            "wt": rng.uniform(1, 5, N),
+        }
+    )
+    frame.loc[:20, "pay"] = 99999.0
+    labels = {"q17": {float(i): f"answer {i}" for i in range(1, 15)}, "pay": {99999.0: "no answer"}}
+    missing = {"pay": [{"lo": 99999.0, "hi": 99999.0}]}
+    for path, more in ((tmp_path / "t.sav", {"missing_ranges": missing}), (tmp_path / "t.dta", {})):
+        write_file = pyreadstat.write_sav if path.suffix == ".sav" else pyreadstat.write_dta
+        formats = {"variable_format": {"q17": "F3.0", "pay": "F6.0"}} if path.suffix == ".sav" else {}
+        write_file(frame, str(path), variable_value_labels=labels, **formats, **more)
+        found = shoal.inspect(path)
+        by_name = {p.profile.name: p for p in found.proposals}
+        assert (by_name["q17"].role, by_name["q17"].nominal) == (QUASI, True)
+        assert "labels" in by_name["q17"].reason
+        assert (by_name["pay"].role, by_name["pay"].nominal) == (QUASI, False)
+        assert by_name["wt"].role == WEIGHT
+        asked = [note for note in found.notes if "does 99999 mark" in note]
+        assert len(asked) == (path.suffix == ".dta")  # declared in SPSS
+        shoal.protect(path, plan=found.plan(), method="sa-mdav")
+
+
+@pytest.mark.parametrize("index", ["named", "names"])
+def test_an_identifier_in_a_pandas_index_is_seen(index):
+    table = pd.DataFrame({"age": np.arange(60) % 7 + 30})
+    table.index = (
+        pd.Index(np.arange(60) + 7, name="person_id") if index == "named" else [f"Person {i}" for i in range(60)]
+    )
+    found = shoal.inspect(table)
+    assert any(note.startswith("the index") and "direct identifier" in note for note in found.notes)
+    assert "the index" in found.to_yaml()
+
+
+def test_texts_for_missing_values_in_memory_are_told_and_not_put_into_the_plan():
+    rng = np.random.default_rng(5)
+    table = pd.DataFrame({"x": holes(rng, rng.choice(["a", "b"], 100), "NA"), "y": rng.normal(size=100)})
+    found = shoal.inspect(table)
+    assert any("does NA mark missing values in 'x'? If so, make them missing before" in note for note in found.notes)
+    shoal.protect(table, plan=found.plan(), method="sa-mdav")
+
+
+def test_a_sampling_weight_beside_a_height_is_a_weight_and_the_weight_of_a_body_is_not():
+    rng = np.random.default_rng(6)
+    height = rng.normal(170, 10, 300)
+    survey = pl.DataFrame({"height": height, "weight": rng.uniform(50, 100, 300)})
+    body = pl.DataFrame({"height": height, "weight": height - 100 + rng.normal(0, 10, 300)})
+    assert [str(shoal.inspect(table).proposals[1].role) for table in (survey, body)] == [WEIGHT, QUASI]
+    kilos = pl.DataFrame({"weight_kg": rng.uniform(50, 100, 300)})
+    assert str(shoal.inspect(kilos).proposals[0].role) == QUASI
+
+
+def test_dates_that_cannot_be_read_are_categories_and_their_guise_is_told(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("when,y\n" + "".join(f"0{i % 9 + 1}/03/2020,{i % 11}.5\n" for i in range(90)))
+    found = shoal.inspect(path)
+    assert found.proposals[0].nominal
+    assert "dates as text" in found.proposals[0].reason
+    shoal.protect(path, plan=found.plan(), method="sa-mdav")
+
+
+def test_no_value_but_a_usual_code_is_shown(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "x,y\n" + "".join(f"{'SECRET' if i % 2 else 'NA'},{-99 if i % 3 else 7654321}\n" for i in range(60))
+    )
+    found = shoal.inspect(path)
+    shown = json.dumps(found.to_dict()) + found.to_yaml() + run("inspect", path).output
+    assert "SECRET" not in shown
+    assert "7654321" not in shown
