@@ -70,6 +70,6 @@ def form_groups(
     made = group_count(groups)
     groups = grow_sets(declared, groups, [(codes, strata.codes) for codes in apart], conditions, threads)
     sets, merged = declared.sets, made - group_count(groups)
-    if patterns and merged:
+    if merged and patterns:
         sets = [alike_in_groups(*pair) for pair in zip(sets, groups, strict=True)]
     return Grouped(sets, apart, blocks, groups, conditions, merged, searched)
