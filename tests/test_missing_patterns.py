@@ -144,6 +144,22 @@ def test_rules_that_suppress_leave_k_of_every_key(tmp_path):
         assert rarest(read_back(release, tmp_path / "out.csv"), ["age", "income", "spent"]) >= K
 
 
+def test_cells_suppressed_for_patterns_are_no_cost_of_a_rule():
+    table = with_gaps(people().with_columns(spent=pl.col("income") / 2), ["age", "income"], holes("at random", 60, 2))
+    release = shoal.protect(table, K, ["age", "income", "spent"], method="mdav", rules=["spent <= income"])
+    assert release.summary.suppressed_cells > 0
+    assert release.summary.rules[0].cost == pytest.approx(0.0, abs=1e-9)
+
+
+def test_sweeps_take_the_option():
+    table = with_gaps(people(), NUMBERS, holes("one cell", 60, 3))
+    found = [
+        shoal.sweep(table, K, "mondrian", NUMBERS, missing_patterns=how).results[0].k_anonymity
+        for how in ("counted", "ignored")
+    ]
+    assert found == [K, 1]
+
+
 def test_the_old_way_is_an_option_with_its_name_in_the_manifest(tmp_path):
     table = with_gaps(people(), NUMBERS, holes("at random", 60, 3))
     path = tmp_path / "out.csv"
@@ -159,22 +175,12 @@ def test_the_old_way_is_an_option_with_its_name_in_the_manifest(tmp_path):
 def test_the_command_line_has_the_option(tmp_path):
     table = with_gaps(people(), NUMBERS, holes("one cell", 60, 3))
     table.write_csv(tmp_path / "in.csv")
+    asked = ["-k", K, "-q", ",".join(NUMBERS), "-m", "mondrian"]
     for flags, expected in (("", K), ("--missing-patterns ignored", 1)):
         out = tmp_path / f"out{expected}.csv"
-        run(
-            "protect",
-            tmp_path / "in.csv",
-            "-k",
-            K,
-            "-q",
-            ",".join(NUMBERS),
-            "-m",
-            "mondrian",
-            "-o",
-            out,
-            *flags.split(),
-        )
+        told = run("protect", tmp_path / "in.csv", *asked, "-o", out, *flags.split()).stdout
         assert rarest(pl.read_csv(out), NUMBERS) == expected
+        assert ("missing patterns" in told) == bool(flags)
 
 
 def test_an_idle_option_is_told():
@@ -204,7 +210,7 @@ def test_what_it_costs_is_told(gaps, told):
 def test_a_release_with_a_rare_pattern_is_not_made(monkeypatch):
     table = with_gaps(people(), NUMBERS, holes("one cell", 60, 3))
     shoal.protect(table, K, NUMBERS, method="mondrian")
-    monkeypatch.setattr("shoal.pipeline.share_patterns", lambda quasi, groups, _: (quasi, groups))
+    monkeypatch.setattr("shoal.release.grouping.share_patterns", lambda quasi, groups, _: (quasi, groups))
     with pytest.raises(BrokenPromise, match="1 combination of 'age', 'income' and 'born', missing cells included, has"):
         shoal.protect(table, K, NUMBERS, method="mondrian")
 

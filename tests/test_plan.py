@@ -15,6 +15,7 @@ FULL = {
     "weight": "weight",
     "strata": ["region"],
     "small_strata": "merge",
+    "missing_patterns": "ignored",
     "method": "v-mdav",
     "options": {"gamma": 1.1},
     "aggregators": {"income": "median", "*": "trimmed-mean"},
@@ -230,7 +231,8 @@ SAME = {
     "full": (
         FULL | {"reading": {"delimiter": ";", "missing": ["NA", "?"]}, "options": {"gamma": 1.1}},
         "-k 4 -q age,income -q height --drop name --keep satisfied --weight weight --strata region "
-        "--small-strata merge -m v-mdav -O gamma=1.1 -a income=median -a trimmed-mean --scaling range --seed 7 "
+        "--small-strata merge --missing-patterns ignored -m v-mdav -O gamma=1.1 -a income=median -a trimmed-mean "
+        "--scaling range --seed 7 "
         "--delimiter ; --missing NA,?",
     ),
     "every kind of option": (

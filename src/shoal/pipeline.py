@@ -245,7 +245,9 @@ def run(
     if guard:
         kept = replace(kept, checked=guard.check_table(data, written))
     clock.lap("check")
-    rules = account_for(editing, kept, protected, how) if editing else []
+    # what is suppressed for patterns of missing cells is no cost of a rule
+    ruled = [replace(part, quasi=quasi) for part, quasi in zip(protected, shown, strict=True)]
+    rules = account_for(editing, kept, ruled, how) if editing else []
     own = own_values(declared, table, protected)
     told = kept_notes(plan, table)
     clock.lap("look at kept columns")

@@ -111,6 +111,19 @@ def blockings() -> None:
         shoal.protect(table, 3, QUASI, method="mdav", strata=["stratum", "secret"], small_strata="merge")
 
 
+def conditions() -> None:
+    """Groups that grow, of numbers and of all kinds."""
+    for missing in (0.0, 0.1):
+        table = numbers(FEW, missing).with_columns(id=pl.Series([i // 3 for i in range(FEW)]))
+        grow = {"n": 2, "share": 90, "action": "grow"}
+        for weight in (None, "weight"):
+            settings = {"identifiers": "id", "weight": weight, "dominance": grow, "method": "mdav"}
+            with suppress(shoal.DataError):  # dominated whatever is merged
+                shoal.protect(table, 3, QUASI, **settings)
+        table = mixed(FEW, bool(missing)).with_columns(id=pl.Series([i // 3 for i in range(FEW)]))
+        shoal.protect(table, 3, KINDS, method="s-mdav", identifiers="id", **MEANINGS)
+
+
 def measures() -> None:
     """Every measure on numbers and on all kinds."""
     for n, missing in ((FEW, 0.0), (FEW, 0.1), (MANY, 0.0)):
@@ -179,7 +192,7 @@ def main() -> None:
     """Run everything and write the list."""
     warnings.simplefilter("ignore")  # whole numbers that wrap round are meant to
     notes = run_as_python()
-    for part in (first_steps, measures, blockings, aggregators, partitions):
+    for part in (first_steps, measures, conditions, blockings, aggregators, partitions):
         part()
     lines = sorted(notes.lines)
     SIGNATURES.write_text("\n".join(lines) + "\n", encoding="utf-8")

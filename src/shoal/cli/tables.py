@@ -72,6 +72,7 @@ def summary_table(summary: shoal.Summary) -> Table:
         **proof_row(summary),
         "SSE, SST": f"{shoal.decimal(summary.sse, 4)}, {shoal.decimal(summary.sst, 4)}",
         "suppressed cells": f"{summary.suppressed_cells}",
+        **({"missing patterns": "ignored"} if summary.missing_patterns == "ignored" else {}),
         "seconds": f"{summary.seconds:.2f}",
         "peak memory": "unknown" if summary.peak_memory_mib is None else f"{summary.peak_memory_mib:.0f} MiB",
     }

@@ -69,7 +69,7 @@ def form_groups(
     conditions = conditions_of(declared, table, strata.persons)
     made = group_count(groups)
     groups = grow_sets(declared, groups, [(codes, strata.codes) for codes in apart], conditions, threads)
-    sets = declared.sets
-    if patterns:
+    sets, merged = declared.sets, made - group_count(groups)
+    if merged and patterns:
         sets = [alike_in_groups(*pair) for pair in zip(sets, groups, strict=True)]
-    return Grouped(sets, apart, blocks, groups, conditions, made - group_count(groups), searched)
+    return Grouped(sets, apart, blocks, groups, conditions, merged, searched)

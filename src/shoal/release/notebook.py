@@ -16,6 +16,7 @@ def release_fragment(summary: Summary) -> str:
         "information loss": f"{decimal(summary.information_loss)} %",
         **({} if summary.record_loss is None else {"record loss": f"{decimal(summary.record_loss)} %"}),
         "suppressed cells": f"{summary.suppressed_cells:,}",
+        **({"missing patterns": "ignored"} if summary.missing_patterns == "ignored" else {}),
         "quasi-identifiers": "; ".join(", ".join(part.columns) for part in summary.sets),
     }
     told = 'release.report("report.html") writes the whole report.'
