@@ -1,8 +1,10 @@
-"""A table too large to be searched whole: one annealing of all of it, in regions whose borders move.
+"""A large table, or large groups: one annealing of all of it at a time, in regions whose borders move.
 
-In five columns a region of two thousand records is nearly all border, and what is searched in regions loses as if it had
-a quarter of the steps. So a cycle is one annealing of the table in place (``large_annealing``), as long as all cycles
-before it together and more; every independent part that got better is kept.
+In five columns a region of two thousand records is nearly all border: searched in such regions, twenty thousand records
+lose as much with 3000 proposals each as they lose with 400 without borders. So a cycle is one annealing of the table in
+place (``large_annealing``), longer than all cycles before it together, and every independent part that got better is
+kept. Groups seen are not combined: relaxations of that size take longer than what they gain, and where groups are large
+hardly any is seen twice.
 
 Memory: 4 m n bytes for m neighbours of each record, and some 100 n for the groups.
 """
@@ -31,13 +33,14 @@ from shoal.partition.search.pace import Lengths, Pace, TellCycle
 
 FIRST = 100  # proposals for each record in the first cycle
 _GROWTH = 4
-_REGION = 25_000  # records of a region; smaller ones are more border than what other cores save is worth
-_TURNS = 8  # proposals for a record in a row
+_WHOLE, _REGION = 50_000, 100_000  # records of a table that is one region, and of a region of a huge one
+_HALF = 0.56  # part of a table between these that is a region: two cores, and as little border as that leaves
+_TURNS = 4  # proposals for a record in a row
 _PHASES = 12  # times that regions are cut in a cycle
 _QUENCH = 0.1  # part of the proposals at the end that take improvements only
 _FEWEST, _MOST = 16, 64  # neighbours of a record
-_COLDEST = 0.004  # times the square of the distance to the k-th neighbour
-_SLIGHT = 0.01  # times the median distance: nearer neighbours count as that far
+_COLDEST = 0.04  # times the square of the distance to the k-th neighbour
+_LEAST, _GREATEST = 0.01, 1e6  # times the median square: nearer and farther neighbours count as that far
 
 
 @dataclass(frozen=True)
@@ -82,15 +85,17 @@ def lay_out(problem: Problem, order: Ints, threads: int) -> LargeTable:
     width = int(np.clip(2 * k, _FEWEST, _MOST))
     blocks = problem.blocks[order]
     starts = np.flatnonzero(np.diff(blocks, prepend=-1, append=-1))
-    neighbours, scales = np.empty((len(order), width), dtype=np.int32), np.empty(len(order))
+    neighbours, scales = np.empty((len(order), width), dtype=np.int32), np.zeros(len(order))
     for start, stop in zip(starts[:-1], starts[1:], strict=True):
         near = np.empty((stop - start, min(width, stop - start - 1)), dtype=np.int32)
-        _find(values[start:stop], near, scales[start:stop], min(k, near.shape[1]), threads)
-        # a block smaller than that has its records several times
+        if near.size:
+            _find(values[start:stop], near, scales[start:stop], min(k, near.shape[1]), threads)
+        # a block smaller than that has its records several times, a single record itself
+        near = near if near.shape[1] else np.zeros((1, 1), dtype=np.int32)
         neighbours[start:stop] = np.tile(near, (1, -(-width // near.shape[1])))[:, :width] + start
-    positive = scales[scales > 0.0]
-    least = _SLIGHT * float(np.median(positive)) if len(positive) else 1.0
-    return LargeTable(order, values, neighbours, np.maximum(scales, least), k)
+    usual = scales[(scales > 0.0) & np.isfinite(scales)]
+    median = float(np.median(usual)) if len(usual) else 1.0
+    return LargeTable(order, values, neighbours, np.clip(scales, _LEAST * median, _GREATEST * median), k)
 
 
 def _find(values: Floats, neighbours: NDArray[np.int32], scales: Floats, rank: int, threads: int) -> None:
@@ -107,15 +112,15 @@ def hottest_of(passes: int) -> float:
 
     The longer an annealing, the more of the groups it may forget.
     """
-    return float(np.clip(0.5 * np.sqrt(passes / 1000.0), 0.05, 2.0))
+    return float(np.clip(0.3 * (max(passes, 1) / 1000.0) ** (1.0 / 6.0), 0.15, 0.5))
 
 
 def levels_of(scales: Floats, passes: int, hottest: float, coldest: float = _COLDEST) -> Levels:
     """Return the levels of an annealing with so many proposals for each record; from 0 it takes improvements only.
 
-    >>> levels = levels_of(np.array([1.0, 2.0]), 100, 0.5)
-    >>> sum(levels.proposals[(levels.temperatures <= 0.5) & (levels.temperatures >= 0.004)])
-    90
+    >>> levels = levels_of(np.array([1.0, 1.0]), 100, 0.5)
+    >>> int(levels.proposals.sum()), int(levels.proposals[levels.temperatures == 0.0].sum())
+    (100, 10)
     """
     quench = max(1, round(_QUENCH * passes)) if hottest > 0.0 else passes
     cooling = passes - quench
@@ -188,11 +193,11 @@ def anneal_table(
     levels = levels_of(table.scales, passes, hottest)
     watch, saved, began = new_watch(), np.zeros(1), time.monotonic()
     rng = np.random.default_rng(seeds)
-    whole = n <= _REGION
-    phases = 1 if whole else int(np.clip(passes // 20, 2, _PHASES))
+    largest = max(_WHOLE, min(int(_HALF * n), _REGION))
+    phases = 1 if n <= largest else int(np.clip(passes // 10, 2, _PHASES))
     before = _error(table.values, partition) if progress else 0.0
     for own in np.array_split(np.arange(len(levels.temperatures)), phases):
-        regions = _regions_of_groups(partition, rng)
+        regions = _regions_of_groups(partition, largest, rng)
         region_of = regions[partition.groups]
         rows, starts = group_rows(region_of)
         free = np.array_split(np.flatnonzero(partition.counts == 0), len(starts) - 1)
@@ -233,7 +238,7 @@ def _with_room(free: Ints, more: int) -> Ints:
     return np.concatenate([free, np.full(more, -1)])
 
 
-def _regions_of_groups(partition: Partition, rng: np.random.Generator) -> NDArray[np.int64]:
+def _regions_of_groups(partition: Partition, largest: int, rng: np.random.Generator) -> Ints:
     """Return the region of each group: cut in two at random places and in random directions while it is too large."""
     counts = partition.counts
     regions, used = np.zeros(len(counts), dtype=np.int64), 0
@@ -241,13 +246,13 @@ def _regions_of_groups(partition: Partition, rng: np.random.Generator) -> NDArra
     waiting = [np.flatnonzero(counts)]
     while waiting:
         part = waiting.pop()
-        if counts[part].sum() <= _REGION:
+        if counts[part].sum() <= largest:
             regions[part] = used
             used += 1
             continue
         own = centroids[part]
         along = own @ (own.std(axis=0) * rng.normal(size=own.shape[1]))
-        cut = int(rng.uniform(0.4, 0.6) * len(part))
+        cut = int(rng.uniform(0.45, 0.55) * len(part))
         halves = np.argpartition(along, cut)
         waiting += [part[np.sort(halves[:cut])], part[np.sort(halves[cut:])]]
     return regions

@@ -16,6 +16,7 @@ import numpy as np
 
 from shoal.columns.scaling import Records
 from shoal.kernels.arrays import Floats, Ints
+from shoal.kernels.representatives import group_rows
 from shoal.kernels.threads import run_watched
 from shoal.kernels.watch import new_watch
 from shoal.partition.density import hdf
@@ -24,13 +25,15 @@ from shoal.partition.large_groups import cut_large_groups
 from shoal.partition.mdav import mdav, mdav_single
 from shoal.partition.mst import mst
 from shoal.partition.optimal.large import LargeTable, anneal_table, by_place, lay_out, numbered_by_place
+from shoal.partition.optimal.objective import errors_of_groups
 from shoal.partition.optimal.problem import Problem, problem_of_rows
 from shoal.partition.search.pace import Lengths, Pace
 from shoal.partition.search.searchable import join_blocks
 from shoal.partition.tfrp import tfrp
 
-_PART = 16_384  # records that the winner of the race partitions together
-_SAMPLE = 4096  # records of a sample
+_PART = 150_000  # records that the winner of the race partitions together: what is left last, at borders, is costly
+_ALL = 16_384  # records up to which all methods partition the whole table
+_SAMPLE = 3000  # records of a sample
 _SMALL = 16  # k up to which hdf is quick
 _DESCENT = 20  # proposals for each record that judge a start
 
@@ -43,17 +46,23 @@ def start_large(problem: Problem, threads: int) -> tuple[Ints, LargeTable]:
     table = lay_out(problem, order, threads)
     parts = _parts(problem.blocks[order])
     fast = [hdf if problem.k <= _SMALL else k_ward, mst, tfrp]
-    if len(problem) > 2 * _PART:
+    if len(problem) > _ALL:
         fast = [_winner(problem, order, fast, threads)]
     tasks: list[Callable[[], Ints]] = [partial(_mdav, problem)]
     for method in fast:
         tasks += [partial(_partition, method, table.values[rows], problem.k) for rows in parts]
     made = run_watched(tasks, [], threads)
     assert made is not None
-    starts = [made[0][order]]
+    by_mdav = made[0][order]
+    best, least = by_mdav, _cost(table, by_mdav)
     for i in range(len(fast)):
-        starts.append(join_blocks(parts, made[1 + i * len(parts) : 1 + (i + 1) * len(parts)]))
-    best = _best([_descend(table, groups, threads) for groups in starts], table.values)
+        tried = _descend(table, join_blocks(parts, made[1 + i * len(parts) : 1 + (i + 1) * len(parts)]), threads)
+        cost = _cost(table, tried)
+        if cost < least:
+            best, least = tried, cost
+    if len(fast) > 1 or best is by_mdav:
+        tried = _descend(table, by_mdav, threads)
+        best = tried if _cost(table, tried) < least else best
     groups = np.empty_like(best)
     groups[order] = best
     return groups, table
@@ -109,7 +118,5 @@ def _descend(table: LargeTable, groups: Ints, threads: int) -> Ints:
     return numbered_by_place(found)
 
 
-def _best(starts: list[Ints], values: Floats) -> Ints:
-    blocks = np.zeros(len(values), dtype=np.int64)
-    costs = [Problem(values, None, blocks, None, 1).cost(groups) for groups in starts]
-    return starts[int(np.argmin(costs))]
+def _cost(table: LargeTable, groups: Ints) -> float:
+    return float(errors_of_groups(table.values, None, *group_rows(groups), table.k).sum())

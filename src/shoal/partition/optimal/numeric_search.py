@@ -1,7 +1,7 @@
 """The search for numbers: what :mod:`shoal.partition.search` needs to know of a table of scaled records.
 
-A cycle of a small table anneals the whole of it several times and combines what was seen (``whole``). A larger one is
-annealed once, in regions whose borders move (``large``); where groups do not cost by formula it is cut into regions that
+A cycle of a small table anneals the whole of it several times and combines what was seen (``whole``). A larger one, or
+one with large groups, is annealed once, in regions whose borders move (``large``); where groups do not cost by formula it is cut into regions that
 are annealed one by one. Every independent part that got better is taken, and the best partition is never lost, so the
 search can stop at any time. Cycles have 10 proposals for each record, then 20, 40, ..., for a small table up to some
 thousand and then no longer ones; those of a large table have 100, 400, ...
@@ -33,6 +33,7 @@ from shoal.partition.search.searchable import TellBound, join_blocks
 from shoal.partition.univariate import univariate
 
 _FIRST = 10  # proposals for each record in the first cycle
+_LARGE_GROUPS = 12  # k from which one annealing in place finds better groups than combining does
 
 
 @dataclass(frozen=True)
@@ -71,18 +72,21 @@ class NumericSearch:
         """How it is searched."""
         if self.kind is not None:
             return self.kind
-        if searched_whole(self.size):
-            return "whole"
-        return "large" if self.problem.objective is None else "regions"
+        if self.problem.objective is None and (self.problem.k >= _LARGE_GROUPS or not searched_whole(self.size)):
+            return "large"
+        return "whole" if searched_whole(self.size) else "regions"
 
     def usual_passes(self) -> int:
-        """Return the number of proposals for each record that takes a second or so, and is at least 100.
+        """Return the number of proposals for each record that takes a second or so.
+
+        A large table has at least 40, which together with the start takes about twice as long as MDAV.
 
         >>> NumericSearch(Problem(np.zeros((1000, 2)), None, np.zeros(1000, dtype=np.int64), None, 3)).usual_passes()
         3000
         """
         share = 0.1 ** not_by_formula(self.problem)  # a proposal that is not by formula costs tenfold
-        return int(self.size * np.clip(5e6 * share / self.size, 100 * share, 3000 * share)) // self.size
+        least = 40 if self._kind == "large" else 100 * share
+        return int(self.size * np.clip(5e6 * share / self.size, least, 3000 * share)) // self.size
 
     def start(self, threads: int) -> Reached:
         """Return the groups of fast methods; one complete column is cut optimally (Hansen & Mukherjee 2003)."""
