@@ -39,6 +39,7 @@ _TURNS = 4  # proposals for a record in a row
 _PHASES = 12  # times that regions are cut in a cycle
 _QUENCH = 0.1  # part of the proposals at the end that take improvements only
 _FEWEST, _MOST = 16, 64  # neighbours of a record
+_QUICK = 500_000  # records times k up to which more neighbours than that are found in a moment
 _COLDEST = 0.04  # times the square of the distance to the k-th neighbour
 _LEAST, _GREATEST = 0.01, 1e6  # times the median square: nearer and farther neighbours count as that far
 
@@ -87,9 +88,14 @@ def lay_out(problem: Problem, order: Ints, threads: int) -> LargeTable:
     starts = np.flatnonzero(np.diff(blocks, prepend=-1, append=-1))
     neighbours, scales = np.empty((len(order), width), dtype=np.int32), np.zeros(len(order))
     for start, stop in zip(starts[:-1], starts[1:], strict=True):
-        near = np.empty((stop - start, min(width, stop - start - 1)), dtype=np.int32)
+        reach = max(width, 3 * k if k >= _FEWEST and (stop - start) * k <= _QUICK else 0)
+        near = np.empty((stop - start, min(reach, stop - start - 1)), dtype=np.int32)
         if near.size:
             _find(values[start:stop], near, scales[start:stop], min(k, near.shape[1]), threads)
+        if near.shape[1] > width:  # every one of the nearest, and some of those beyond, where other groups are
+            half = width // 2
+            beyond = np.linspace(half, near.shape[1] - 1, width - half).astype(np.int64)
+            near = near[:, np.concatenate([np.arange(half), beyond])]
         # a block smaller than that has its records several times, a single record itself
         near = near if near.shape[1] else np.zeros((1, 1), dtype=np.int32)
         neighbours[start:stop] = np.tile(near, (1, -(-width // near.shape[1])))[:, :width] + start
