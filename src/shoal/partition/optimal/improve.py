@@ -80,9 +80,7 @@ def neighbours_of(part: Problem) -> Neighbours:
 
 
 @kernel
-def find_neighbours(
-    pool: Pool, start: int, stop: int, neighbours: Integers, scales: Floats, rank: int
-) -> None:
+def find_neighbours(pool: Pool, start: int, stop: int, neighbours: Integers, scales: Floats, rank: int) -> None:
     """Fill ``neighbours`` (n, m) with the rows nearest to each row, without itself, and ``scales`` (n,).
 
     Rows from start to stop; ``scales`` are squared distances to the neighbour of a rank.

@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,7 @@ from shoal.partition.optimal.problem import Problem
 from shoal.partition.search.pace import Lengths, Pace, TellCycle
 
 FIRST = 100  # proposals for each record in the first cycle
+TRIED = 2  # members of a small group that a record looks at to change places with one
 _GROWTH = 4
 _WHOLE, _REGION = 50_000, 100_000  # records of a table that is one region, and of a region of a huge one
 _HALF = 0.56  # part of a table between these that is a region: two cores, and as little border as that leaves
@@ -87,7 +89,7 @@ def lay_out(problem: Problem, order: Ints, threads: int) -> LargeTable:
     blocks = problem.blocks[order]
     starts = np.flatnonzero(np.diff(blocks, prepend=-1, append=-1))
     neighbours, scales = np.empty((len(order), width), dtype=np.int32), np.zeros(len(order))
-    for start, stop in zip(starts[:-1], starts[1:], strict=True):
+    for start, stop in pairwise(starts):
         reach = max(width, 3 * k if k >= _FEWEST and (stop - start) * k <= _QUICK else 0)
         near = np.empty((stop - start, min(reach, stop - start - 1)), dtype=np.int32)
         if near.size:
@@ -219,7 +221,7 @@ def anneal_table(
                 rows[starts[r] : starts[r + 1]],
                 _with_room(free[r], int((starts[r + 1] - starts[r]) // k)),
                 k,
-                _tried(k),
+                tried_of(k),
                 part,
                 open_stream(int(rng.integers(2**63))),
                 watch,
@@ -234,9 +236,9 @@ def anneal_table(
     return partition.groups
 
 
-def _tried(k: int) -> int:
+def tried_of(k: int) -> int:
     """Return how many members of a group a record looks at to change places with one."""
-    return int(np.clip(k // 4, 2, 12))
+    return int(np.clip(k // 4, TRIED, 12))
 
 
 def _with_room(free: Ints, more: int) -> Ints:

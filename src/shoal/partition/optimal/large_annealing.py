@@ -74,7 +74,7 @@ def enter_all(values: Floats, partition: Partition) -> None:
 
 
 @kernel
-def anneal_region(
+def anneal_region(  # noqa: PLR0915 - a search loop in one piece
     values: Floats,
     partition: Partition,
     neighbours: NDArray[np.int32],
@@ -91,8 +91,9 @@ def anneal_region(
     """Anneal the groups of one region in place.
 
     ``rows`` are its records, in an order in which neighbours follow each other, ``region_of`` (n,) the region of each
-    record, and ``free`` numbers of empty groups that are its own, then -1 for each that may become so. ``neighbours`` (n, m) are rows near each row, and
-    ``scales`` (n,) squared distances to some of them; ``tried`` members of a group are looked at.
+    record, and ``free`` numbers of empty groups that are its own, then -1 for each that may become so. ``neighbours``
+    (n, m) are rows near each row, and ``scales`` (n,) squared distances to some of them; ``tried`` members of a group
+    are looked at.
     """
     groups, members, counts, place, sums = partition
     d = values.shape[1]

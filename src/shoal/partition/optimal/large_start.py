@@ -1,10 +1,10 @@
 """Start of a large table: the fast methods race, and the best is made better before the annealing begins.
 
 No fast method wins everywhere: ``hdf`` on evenly spread records, ``mst`` and ``tfrp`` on clusters, ``k-ward`` where
-groups are large, MDAV among outliers. What counts is not how little its groups lose but how little they do after a short
-descent. All are tried on the whole of a table of up to some ten thousand records. Of a larger one they are tried on two
-samples, each a place with all the records there, and the winner partitions the table in parts, on all cores. MDAV is
-made of the whole table in any case: what the search returns never loses more.
+groups are large, MDAV among outliers. What counts is not how little its groups lose but how little they do after a
+short descent. All are tried on the whole of a table of up to some ten thousand records. Of a larger one they are tried
+on two samples, each a place with all the records there, and the winner partitions the table, a huge one in parts. MDAV
+is made of the whole table in any case: what the search returns never loses more.
 """
 
 from __future__ import annotations

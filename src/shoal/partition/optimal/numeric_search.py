@@ -1,10 +1,10 @@
 """The search for numbers: what :mod:`shoal.partition.search` needs to know of a table of scaled records.
 
 A cycle of a small table anneals the whole of it several times and combines what was seen (``whole``). A larger one, or
-one with large groups, is annealed once, in regions whose borders move (``large``); where groups do not cost by formula it is cut into regions that
-are annealed one by one. Every independent part that got better is taken, and the best partition is never lost, so the
-search can stop at any time. Cycles have 10 proposals for each record, then 20, 40, ..., for a small table up to some
-thousand and then no longer ones; those of a large table have 100, 400, ...
+one with large groups, is annealed once, in regions whose borders move (``large``); where groups do not cost by formula
+it is cut into regions that are annealed one by one. Every independent part that got better is taken, and the best
+partition is never lost, so the search can stop at any time. Cycles have 10 proposals for each record, then 20, 40, ...,
+for a small table up to some thousand and then no longer ones; those of a large table have 100, 400, ...
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LARGE_GROUPS = 12  # k from which one annealing in place finds better groups th
 
 @dataclass(frozen=True)
 class Reached:
-    """A partition, what it costs, whether it is known to be optimal, and what was seen in blocks, or the large table."""
+    """A partition, its cost, whether it is known to be optimal, what was seen in blocks, and the large table."""
 
     groups: Ints
     cost: float
@@ -85,7 +85,10 @@ class NumericSearch:
         3000
         """
         share = 0.1 ** not_by_formula(self.problem)  # a proposal that is not by formula costs tenfold
-        least = 40 if self._kind == "large" else 100 * share
+        least = 100 * share
+        if self._kind == "large":
+            share *= large.TRIED / large.tried_of(self.problem.k)
+            least = 40 * share
         return int(self.size * np.clip(5e6 * share / self.size, least, 3000 * share)) // self.size
 
     def start(self, threads: int) -> Reached:

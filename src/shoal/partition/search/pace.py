@@ -102,8 +102,8 @@ class Pace:
     ) -> list[T] | None:
         """Run the annealings of a cycle, of so many steps in all; None where the time is over long before they will be.
 
-        They write to ``watch`` how many steps are done, and to ``saved``, place by place, what they saved. ``began`` is when
-        the first of these steps was made, where that was in an earlier run.
+        They write to ``watch`` how many steps are done, and to ``saved``, place by place, what they saved. ``began``
+        is when the first of these steps was made, where that was in an earlier run.
         """
         first = time.monotonic() if began is None else began
 
