@@ -89,7 +89,7 @@ def lay_out(problem: Problem, order: Ints, threads: int) -> LargeTable:
     blocks = problem.blocks[order]
     starts = np.flatnonzero(np.diff(blocks, prepend=-1, append=-1))
     neighbours, scales = np.empty((len(order), width), dtype=np.int32), np.zeros(len(order))
-    for start, stop in pairwise(starts):
+    for start, stop in pairwise(starts.tolist()):
         reach = max(width, 3 * k if k >= _FEWEST and (stop - start) * k <= _QUICK else 0)
         near = np.empty((stop - start, min(reach, stop - start - 1)), dtype=np.int32)
         if near.size:

@@ -182,7 +182,8 @@ def anneal_region(  # noqa: PLR0915 - a search loop in one piece
                         for t in range(count):
                             enter(values, members, counts, place, sums, groups, moved[t], homes[t])
                     continue
-                if counts[a] > k + 1:
+                # where nothing can be founded, what is dissolved on the way would be gone for good
+                if counts[a] > k + 1 or (k > width and temperature > 0.0):
                     continue
                 count = counts[a]
                 moved[:count] = members[a, :count]

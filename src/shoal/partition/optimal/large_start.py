@@ -45,7 +45,7 @@ def start_large(problem: Problem, threads: int) -> tuple[Ints, LargeTable]:
     order = np.concatenate([rows[by_place(problem.points[rows])] for rows in _blocks(problem)])
     table = lay_out(problem, order, threads)
     parts = _parts(problem.blocks[order])
-    fast = [hdf if problem.k <= _SMALL else k_ward, mst, tfrp]
+    fast: list[Fast] = [hdf if problem.k <= _SMALL else k_ward, mst, tfrp]
     if len(problem) > _ALL:
         fast = [_winner(problem, order, fast, threads)]
     tasks: list[Callable[[], Ints]] = [partial(_mdav, problem)]
