@@ -41,7 +41,7 @@ _TURNS = 4  # proposals for a record in a row
 _PHASES = 12  # times that regions are cut in a cycle
 _QUENCH = 0.1  # part of the proposals at the end that take improvements only
 _FEWEST, _MOST = 16, 64  # neighbours of a record
-_QUICK = 500_000  # records times k up to which more neighbours than that are found in a moment
+QUICK = 500_000  # records times k up to which more neighbours than that are found in a moment
 _COLDEST = 0.04  # times the square of the distance to the k-th neighbour
 _LEAST, _GREATEST = 0.01, 1e6  # times the median square: nearer and farther neighbours count as that far
 
@@ -90,7 +90,7 @@ def lay_out(problem: Problem, order: Ints, threads: int) -> LargeTable:
     starts = np.flatnonzero(np.diff(blocks, prepend=-1, append=-1))
     neighbours, scales = np.empty((len(order), width), dtype=np.int32), np.zeros(len(order))
     for start, stop in pairwise(starts.tolist()):
-        reach = max(width, 3 * k if k >= _FEWEST and (stop - start) * k <= _QUICK else 0)
+        reach = max(width, 3 * k if k >= _FEWEST and (stop - start) * k <= QUICK else 0)
         near = np.empty((stop - start, min(reach, stop - start - 1)), dtype=np.int32)
         if near.size:
             _find(values[start:stop], near, scales[start:stop], min(k, near.shape[1]), threads)

@@ -24,7 +24,16 @@ from shoal.partition.k_ward import k_ward
 from shoal.partition.large_groups import cut_large_groups
 from shoal.partition.mdav import mdav, mdav_single
 from shoal.partition.mst import mst
-from shoal.partition.optimal.large import LargeTable, anneal_table, by_place, lay_out, numbered_by_place
+from shoal.partition.optimal.large import (
+    FIRST,
+    QUICK,
+    LargeTable,
+    anneal_table,
+    by_place,
+    hottest_of,
+    lay_out,
+    numbered_by_place,
+)
 from shoal.partition.optimal.objective import errors_of_groups
 from shoal.partition.optimal.problem import Problem, problem_of_rows
 from shoal.partition.search.pace import Lengths, Pace
@@ -110,12 +119,18 @@ def _partition(method: Fast, values: Floats, k: int) -> Ints:
 
 
 def _descend(table: LargeTable, groups: Ints, threads: int) -> Ints:
-    """Take improvements only, for a moment."""
+    """Take improvements only, for a moment.
+
+    Where groups are so large that none is ever founded, it matters how many there are: few quick groups are annealed.
+    """
     pace = Pace(None, Lengths(_DESCENT))
     start = numbered_by_place(groups)
-    found = anneal_table(table, start, _DESCENT, (0,), hottest=0.0, threads=threads, pace=pace)
+    few = table.k > table.neighbours.shape[1] and len(groups) * table.k <= QUICK
+    passes, hottest = (FIRST, hottest_of(FIRST)) if few else (_DESCENT, 0.0)
+    found = anneal_table(table, start, passes, (0,), hottest=hottest, threads=threads, pace=pace)
     assert found is not None
-    return numbered_by_place(found)
+    found = numbered_by_place(found)
+    return found if _cost(table, found) < _cost(table, start) else start
 
 
 def _cost(table: LargeTable, groups: Ints) -> float:
