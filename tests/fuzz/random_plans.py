@@ -115,7 +115,9 @@ def plans(draw, table):
     method = draw(st.sampled_from([None, *(fits if not _sometimes(draw, 12) else shoal.METHODS)]))
     known = shoal.METHODS[method] if method else None
     asked = {
-        "k": draw(st.integers(2, max(2, min(5, n // 2)))) if not _sometimes(draw, 20) else draw(st.sampled_from([n, n // 2 + 1, n + 1, 1])),
+        "k": draw(st.integers(2, max(2, min(5, n // 2))))
+        if not _sometimes(draw, 20)
+        else draw(st.sampled_from([n, n // 2 + 1, n + 1, 1])),
         "quasi_identifiers": [quasi] if rules else _several_sets(draw, quasi),
         "seed": draw(st.integers(0, 3)),
         **_category_settings(draw, quasi, kinds),

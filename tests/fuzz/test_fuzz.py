@@ -65,7 +65,9 @@ def check_types(table, out, ending):
 def persons_of(plan, original):
     """The identifiers whose distinct values k counts: those asked for, and keys that repeat where nothing is said."""
     names = plan.get("identifiers", ())
-    repeat = [name for name in names if max(Counter(v for v in original[name] if v is not None).values(), default=0) > 1]
+    repeat = [
+        name for name in names if max(Counter(v for v in original[name] if v is not None).values(), default=0) > 1
+    ]
     return plan.get("persons", repeat)
 
 
@@ -81,10 +83,34 @@ def truth(table, data):
     return cells_of_frame(table.frame), schema
 
 
-def check_run(table, asked, ending, folder):
+def check_inspection(data, table):
+    """Looking at any table works, and shows none of its cells."""
+    try:
+        found = shoal.inspect(data)
+    except REFUSED as error:
+        shows_no_cell(str(error), table, {})
+        return
+    shows_no_cell(found.to_yaml(k=2), table, {})
+
+
+def check_measures(release, table):
+    """Whatever was released can be measured, and every part of a hundred is one."""
+    try:
+        found = release.measure()
+    except REFUSED as error:
+        shows_no_cell(str(error), table, {})
+        return
+    for name in ("dbrl", "interval_disclosure", "global_risk", "dr"):
+        value = getattr(found, name)
+        assert value is None or -1e-9 <= value <= 100 + 1e-9, f"{name} is {value}"
+
+
+def check_run(table, asked, ending, folder, *, inspected=False, measured=False):
     """Release a table twice and check everything; return how it ended."""
     data = in_its_form(table, folder)
     before = files_in(folder)
+    if inspected:
+        check_inspection(data, table)
     out = folder / f"release{ending}"
     try:
         release = shoal.protect(data, output=out, threads=1, progress=False, **asked)
@@ -107,6 +133,8 @@ def check_run(table, asked, ending, folder):
         persons_of(asked, original), original[weight] if weight else None, table.edits
     )
     check_types(table, out, ending)
+    if measured:
+        check_measures(release, table)
 
     first = out.read_bytes()
     again = folder / f"again{ending}"
@@ -131,10 +159,11 @@ def test_a_run_is_refused_or_its_file_keeps_every_promise(data):
     table = data.draw(tables(), label="table")
     asked = data.draw(plans(table), label="plan")
     ending = data.draw(st.sampled_from([".csv", ".parquet", ".arrow"]), label="ending")
+    inspected, measured = (data.draw(st.integers(0, 4), label=label) == 4 for label in ("inspected", "measured"))
     if any(kind in (pl.List, pl.Binary, pl.Duration, pl.Time) for kind in table.frame.dtypes) and ending == ".csv":
         ending = ".parquet"
     note(f"form {table.form}, columns {table.frame.schema}")
     with tempfile.TemporaryDirectory() as name:
-        ended = check_run(table, asked, ending, Path(name))
+        ended = check_run(table, asked, ending, Path(name), inspected=inspected, measured=measured)
     event(ended)
     event(ended.partition(":")[0])
