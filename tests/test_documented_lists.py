@@ -1,7 +1,7 @@
 """What the documentation says about methods, options, defaults and counts is what the registries say.
 
-A list of names in prose stands between ``<!-- list: NAME -->`` and ``<!-- /list -->``; the names in backquotes there are
-exactly those of ``LISTS[NAME]``. Sentences that say such a thing without a marker are found by their words.
+A list of names in prose stands between ``<!-- list: NAME -->`` and ``<!-- /list -->``; the names in backquotes there
+are exactly those of ``LISTS[NAME]``. Sentences that say such a thing without a marker are found by their words.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
     *(path for path in sorted((ROOT / "docs").rglob("*.md")) if "results" not in path.parts),
 ]
+PLACES = (ROOT, SOURCE, SOURCE / "partition", SOURCE / "columns", ROOT / "tests" / "fuzz")
 METHODS = shoal.METHODS
 LISTS = {
     "default method": [DEFAULT_METHOD],
@@ -50,7 +51,8 @@ _NUMBER = r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|tw
 CLAIMS = {
     "a default": r"\bthe default\b",
     "a count": rf"\b{_NUMBER} (?:other )?(?:methods|measures|aggregators|formats|blockings)\b",
-    "what draws random numbers": r"\bno method (?:draws|here)|\bmethods?\b[^.|]{0,40}\bdraws? (?:no )?random\b|\bby chance\b",
+    "what draws random numbers": r"\bno method (?:draws|here)|\bmethods?\b[^.|]{0,40}\bdraws? (?:no )?random\b",
+    "chance": r"\bby chance\b",
     "the one method": r"\bthe (?:one|only) method\b",
 }
 # sentences that have such words and are about something else, or need no list: page, and how the line goes on
@@ -59,6 +61,7 @@ SAID = {
     ("README.md", "five methods, with the front"): "a picture, made by its program",
     ("docs/command-line.md", "`internal`, the default"): "checked by the defaults of flags",
     ("docs/files.md", "fits two formats"): "formats of dates",
+    ("docs/promises.md", "whether or not the method draws random numbers"): "the words of the README",
     ("docs/scale.md", "`auto`, the default"): "checked by the defaults of a blocking",
     ("docs/sweeps.md", "# 9 k, 2 methods"): "an example that is run",
     ("docs/sweeps.md", "these two measures"): "risk and loss",
@@ -234,7 +237,7 @@ def test_files_of_the_source_that_pages_name_are_there():
     for page in ("CONTRIBUTING.md", "docs/how-it-works.md"):
         text = _FENCE.sub("", (ROOT / page).read_text(encoding="utf-8"))
         for name in re.findall(r"`((?:[\w.]+/)*[\w.]+(?:\.py|/))`", text):
-            there = any((place / name).exists() for place in (ROOT, SOURCE, SOURCE / "partition", SOURCE / "columns"))
+            there = any((place / name).exists() for place in PLACES)
             assert there or "NAME" in name, f"{page}: {name}"
 
 

@@ -100,6 +100,20 @@ def _several_sets(draw, quasi):
     return [quasi[:cut], quasi[cut:]]
 
 
+def _roles(draw, table):
+    """Draw what the columns with a role by nature are asked to be."""
+    asked = {}
+    if table.weight and not _sometimes(draw, 6):
+        asked["weight"] = table.weight
+    if table.person:
+        asked["identifiers"] = [table.person]
+        asked["persons"] = draw(st.sampled_from([None, [table.person], []]))
+    if table.strata and not _sometimes(draw, 6):
+        asked["strata"] = list(table.strata)
+        asked["small_strata"] = draw(st.sampled_from(words_of(Plan, "small_strata")))
+    return asked
+
+
 @st.composite
 def plans(draw, table):
     """Draw the settings of a plan for a table."""
@@ -128,14 +142,7 @@ def plans(draw, table):
         asked["options"] = _options(draw, search)
     else:
         asked["options"] = {"steps": 500}
-    if table.weight and not _sometimes(draw, 6):
-        asked["weight"] = table.weight
-    if table.person:
-        asked["identifiers"] = [table.person]
-        asked["persons"] = draw(st.sampled_from([None, [table.person], []]))
-    if table.strata and not _sometimes(draw, 6):
-        asked["strata"] = list(table.strata)
-        asked["small_strata"] = draw(st.sampled_from(words_of(Plan, "small_strata")))
+    asked |= _roles(draw, table)
     kept = [name for name in table.frame.columns if name.startswith("kept")]
     if not _sometimes(draw, 4):
         asked["confidential"] = kept + [name for name in able if name not in quasi]
@@ -164,6 +171,5 @@ def plans(draw, table):
         asked["aggregators"] = {name: how for name, how in asked["aggregators"].items() if name in numbers}
     if rules:
         asked["rules"] = [edit.text for edit in table.edits]
-    return {name: value for name, value in asked.items() if value is not None and value not in ({}, [])} | (
-        {"persons": []} if asked.get("persons") == [] else {}
-    )
+    said = {name: value for name, value in asked.items() if value is not None and value not in ({}, [])}
+    return said | ({"persons": []} if asked.get("persons") == [] else {})

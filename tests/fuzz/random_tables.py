@@ -184,7 +184,7 @@ def _ruled(draw, rng, n):
     columns = {name: pl.Series((v * unit).tolist(), dtype=dtype) for name, v in (("ra", a), ("rb", b), ("rt", a + b))}
     if draw(st.integers(0, 3)) == 0:
         columns["rb"] = pl.Series(
-            [None if gone else v for v, gone in zip(columns["rb"], rng.random(n) < 0.2)], dtype=dtype
+            [None if gone else v for v, gone in zip(columns["rb"], rng.random(n) < 0.2, strict=True)], dtype=dtype
         )
     one, two, total = pl.col("ra"), pl.col("rb"), pl.col("rt")
     top = float(columns["rt"].max())

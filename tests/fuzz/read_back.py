@@ -200,6 +200,7 @@ class ReadBack:
         unit = self.unit(name)
         largest = max(map(abs, numbers))
         off = Fraction(1, 10**6 if self.schema[name] == pl.Float32 else 10**10) * largest
+        off += Fraction(2) ** (-149 if self.schema[name] == pl.Float32 else -1074)  # the least float that is not 0
         spread = max(numbers) - min(numbers)
         rounding = Fraction(unit, 2) + spread / 2**46 if unit else off
         if how == "median" and unit and spread < 2**52:  # nothing but the last rounding

@@ -1,8 +1,7 @@
 """Fuzz for some seconds, with a new seed every time: ``make fuzz SECONDS=600``.
 
-Every round runs the tests of this folder with the next seed and some hundred examples, until the time is over or a round
-fails; a round is ended when the time is over for long. A failure is shrunk, and shown with the command that runs the
-same round again.
+Every round runs the tests of this folder with the next seed and some hundred examples, until the time is over or a
+round fails. A failure is shrunk, and shown with the command that runs the same round again.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Blocking by one attribute: equal intervals of its range, or equal counts of its sorted values.
 
 Equal intervals are the plain way that the 2^d-tree was compared with: the range is divided into n / L
-intervals. From the lowest on, intervals are joined with the next one until they have k records together; where fewer than
-k records are left after that, they join the block before them.
+intervals. From the lowest on, an interval with fewer than k records is joined with the next ones until they have k
+together; where fewer than k are left after that, they belong to the block before them.
 """
 
 from __future__ import annotations
