@@ -72,6 +72,11 @@ def _category_settings(draw, quasi, kinds):
         "orders": {name: list(LEVELS) for name in quasi if kinds[name] == "ordinal"},
         "nominal": [name for name in quasi if kinds[name] == "coded"],
     }
+    for name in [*asked["nominal"], *asked["orders"]]:
+        if _sometimes(draw, 4):  # a hierarchy over codes or an order
+            source = {"flat": True} if name in asked["nominal"] else {"order": asked["orders"].pop(name)}
+            asked["hierarchies"][name] = source
+    asked["nominal"] = [name for name in asked["nominal"] if name not in asked["hierarchies"]]
     for name in asked["hierarchies"]:
         if _sometimes(draw, 4):
             asked["hierarchies"][name]["distance"] = draw(st.sampled_from(["path", "information-content"]))

@@ -19,7 +19,7 @@ MARK = "zq"  # in every text that no message may show
 LEVELS = ("low", "mid", "high", "top")
 TREE = {"thing": [{"beast": ["ox", "ape", "eel"]}, {"plant": ["oak", "fig"]}, "rock"]}
 NODES = ("ox", "ape", "eel", "oak", "fig", "rock", "beast", "plant", "thing")
-FORMS = ("polars", "pandas", "pyarrow", "csv", "parquet", "arrow")
+FORMS = ("polars", "pandas", "nullable pandas", "pyarrow", "csv", "parquet", "arrow")
 _WHOLE = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
 _NAMES = ("{}", "{}", "{}", "{} x", "Ü{}", "{}.y", "{}-z", "{},w", 'q"{}')
 
@@ -244,6 +244,8 @@ def in_its_form(table, folder):
         return frame
     if form == "pandas":
         return frame.to_pandas()
+    if form == "nullable pandas":
+        return frame.to_pandas(use_pyarrow_extension_array=True)
     if form == "pyarrow":
         return frame.to_arrow()
     path = folder / f"original.{form}"

@@ -25,6 +25,8 @@ from read_back import ReadBack, cells_of_file, cells_of_frame
 
 EXAMPLES = int(os.environ.get("SHOAL_FUZZ_EXAMPLES", "350"))
 _LONG = r"\d[\d.e+-]{6,}"
+TEXT = (".csv", ".tsv", ".csv.gz")
+ENDINGS = (*TEXT, ".parquet", ".arrow")
 REFUSED = (shoal.PlanError, shoal.DataError, shoal.FileError)
 
 
@@ -51,7 +53,7 @@ def by_command(data, settings_, out, folder):
 
 def check_types(table, out, ending):
     """A file that holds types has those that went in; categories of a release are only those that it has."""
-    if ending == ".csv" or table.form in ("csv", "pandas"):
+    if ending in TEXT or table.form == "csv" or "pandas" in table.form:
         return
     after = pl.read_parquet(out) if ending == ".parquet" else pl.read_ipc(out)
     for name, dtype in after.schema.items():
@@ -73,7 +75,7 @@ def persons_of(plan, original):
 
 def truth(table, data):
     """Return the cells that went in, and their types, which text and pandas do not keep as polars has them."""
-    if table.form == "pandas":
+    if "pandas" in table.form:
         frame = pl.from_pandas(data)
         return cells_of_frame(frame), dict(frame.schema)
     schema = dict(table.frame.schema)
@@ -157,9 +159,9 @@ def check_run(table, asked, ending, folder, *, inspected=False, measured=False):
 def test_a_run_is_refused_or_its_file_keeps_every_promise(data):
     table = data.draw(tables(), label="table")
     asked = data.draw(plans(table), label="plan")
-    ending = data.draw(st.sampled_from([".csv", ".parquet", ".arrow"]), label="ending")
+    ending = data.draw(st.sampled_from(ENDINGS), label="ending")
     inspected, measured = (data.draw(st.integers(0, 4), label=label) == 4 for label in ("inspected", "measured"))
-    if any(kind in (pl.List, pl.Binary, pl.Duration, pl.Time) for kind in table.frame.dtypes) and ending == ".csv":
+    if any(kind in (pl.List, pl.Binary, pl.Duration, pl.Time) for kind in table.frame.dtypes) and ending in TEXT:
         ending = ".parquet"
     note(f"form {table.form}, columns {table.frame.schema}")
     with tempfile.TemporaryDirectory() as name:
