@@ -2,8 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-# how long `make fuzz` goes on, and the seed of its first round, drawn where there is none
+# how long `make fuzz` goes on, examples of a round, and the seed of the first round, drawn where there is none
 SECONDS ?= 60
+EXAMPLES ?= 300
 SEED ?=
 
 .PHONY: demo test test-slow fuzz lint format types bench kernels kernels-check kernels-record lock clean
@@ -18,7 +19,7 @@ test-slow: .venv/dev.stamp
 	$(BIN)/python -m pytest -n 2 -m slow
 
 fuzz: .venv/dev.stamp
-	$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+	$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) --examples $(EXAMPLES) $(if $(SEED),--seed $(SEED))
 
 lint: .venv/dev.stamp
 	$(BIN)/ruff check .

@@ -1,18 +1,11 @@
-"""A fixed seed for the tests, or that of a round of ``make fuzz``."""
+"""The fixed seed of the tests, unless a round of ``make fuzz`` has one of its own (``--hypothesis-seed``)."""
 
 from __future__ import annotations
 
 import os
 
-SEED = os.environ.get("SHOAL_FUZZ_SEED")
+from hypothesis import settings
 
-
-def pytest_collection_modifyitems(items):
-    """Give the tests of this folder the seed of the round, in place of the fixed one."""
-    if SEED is None:
-        return
-    from hypothesis import seed
-
-    for item in items:
-        if "fuzz" in item.path.parts and hasattr(item.obj, "hypothesis"):
-            seed(int(SEED))(item.obj)
+if "SHOAL_FUZZ_SEED" in os.environ:  # set by run.py: with it a fixed seed would win over that of the round
+    settings.register_profile("fuzz", settings.get_profile("shoal"), derandomize=False, database=None)
+    settings.load_profile("fuzz")

@@ -21,7 +21,18 @@ GRACE = 600  # seconds that the shrinking of a failure may take after the end
 def one_round(seed: int, examples: int, limit: float, words: list[str]) -> int:
     """Run the tests with a seed; 0 where all is well or the time is over."""
     settings = {**os.environ, "SHOAL_FUZZ_EXAMPLES": str(examples), "SHOAL_FUZZ_SEED": str(seed)}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", str(HERE), *words]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-x",
+        "-p",
+        "no:cacheprovider",
+        f"--hypothesis-seed={seed}",
+        str(HERE),
+        *words,
+    ]
     try:
         return subprocess.run(command, env=settings, check=False, timeout=limit).returncode
     except subprocess.TimeoutExpired:
@@ -39,10 +50,9 @@ def main() -> int:
     seed = secrets.randbelow(2**31) if asked.seed is None else asked.seed
     end, rounds = time.monotonic() + asked.seconds, 0
     while rounds == 0 or time.monotonic() < end:
-        again = f"{sys.executable} {Path(__file__).name} --seconds 1 --seed {seed} --examples {asked.examples}"
-        print(f"seed {seed}: {asked.examples} examples; the same again, from this folder: {again}", flush=True)
+        print(f"seed {seed}: {asked.examples} examples", flush=True)
         if one_round(seed, asked.examples, max(end - time.monotonic(), 0) + GRACE, asked.words):
-            print(f"FAILED with seed {seed}: make fuzz SEED={seed} runs the same again")
+            print(f"FAILED; the same again: make fuzz SECONDS=1 SEED={seed} EXAMPLES={asked.examples}")
             return 1
         seed, rounds = seed + 1, rounds + 1
     print(f"{rounds} rounds of {asked.examples} examples, nothing found")
