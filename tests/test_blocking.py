@@ -57,6 +57,51 @@ def test_blocks_are_never_too_small(seed, n, d, name):
     assert np.bincount(BLOCKINGS[name](x, 4, 10)).min() >= 4
 
 
+def sorted_and_divided(x, k, size):
+    """Sort by the blocking variable, divide as often as needed: a list of lists of rows, with nothing below k."""
+    waiting = [row for _, row in sorted((value, row) for row, value in enumerate(x))]
+    blocks = []
+    while waiting:
+        taken, waiting = waiting[:size], waiting[size:]
+        if len(taken) < k and blocks:
+            blocks[-1] += taken
+        else:
+            blocks.append(taken)
+    return blocks
+
+
+@given(seed=st.integers(0, 1000), n=st.integers(4, 90), k=st.integers(1, 4), size=st.integers(8, 25))
+def test_fixed_counts_are_the_sorted_column_cut_every_l_records(seed, n, k, size):
+    x = np.random.default_rng(seed).integers(0, 12, size=(n, 2)).astype(float)  # many ties
+    found = BLOCKINGS["fixed-counts"](x, k, size)
+    for block, rows in enumerate(sorted_and_divided(x[:, 0], k, size)):
+        assert sorted(rows) == np.flatnonzero(found == block).tolist()
+
+
+def test_fixed_counts_leave_the_rest_to_the_last_block_where_equal_counts_share_it():
+    x = normal(1010, 1)
+    assert np.bincount(BLOCKINGS["fixed-counts"](x, 3, 100)).tolist() == [100] * 10 + [10]
+    assert np.bincount(BLOCKINGS["fixed-counts"](x, 11, 100)).tolist() == [100] * 9 + [110]
+    assert set(np.bincount(BLOCKINGS["equal-counts"](x, 3, 100)).tolist()) == {91, 92}
+
+
+def test_fixed_counts_by_a_column_of_the_plan_and_of_the_command_line(tmp_path):
+    plan = shoal.Plan(
+        k=4,
+        quasi_identifiers=["a", "b"],
+        method="mdav",
+        blocking={"method": "fixed-counts", "size": 90, "columns": ["b"]},
+    )
+    release = shoal.protect(table(), plan=plan)
+    assert release.summary.blocks == 5
+    table().write_csv(tmp_path / "in.csv")
+    out = tmp_path / "out.csv"
+    run = ["protect", tmp_path / "in.csv", "-o", out, "-k", "4", "-q", "a,b", "--method", "mdav"]
+    done = shoal_command(*run, "--blocking", "fixed-counts", "--block-size", "90", "--block-columns", "b")
+    assert done.returncode == 0, done.stderr
+    assert np.allclose(pl.read_csv(out)["a"], release.data["a"])
+
+
 def slow_cells(x, low, high, size):
     """Split a cell at the midpoint of every axis, one record at a time."""
     if len(x) <= size:
@@ -239,6 +284,7 @@ def test_blocks_as_large_as_the_table_change_nothing():
         ({"method": "3d-tree"}, "blocking.method: must be '2d-tree'"),
         ({"method": "2d-tree", "size": 5}, "blocking.size: must be at least 2 k = 8"),
         ({"method": "univariate", "columns": ["a", "b"]}, "takes one column"),
+        ({"method": "fixed-counts", "columns": ["a", "b"]}, "takes one column"),
         ({"method": "2d-tree", "columns": ["aa"]}, "'aa' is not a quasi-identifier; did you mean 'a'"),
         ({"method": "2d-tree", "sise": 50}, "there is no setting"),
     ],
