@@ -66,30 +66,30 @@ The experiments of J. Domingo-Ferrer, *Blocking methods for microdata protection
 again: MDAV in the blocks of a 2^d-tree and in those of one column. SSE is that of z-scores. How blocks are cut:
 [Scale](../scale.md#blocking); the spread tree and repair on the same data: [Speed and blocking](scale.md)."""
 
-_EIA = f"""Univariate: `fixed-counts` by `{FOUND}`, the column sorted and cut every L records, the last block with the
-rest. The report names neither the column nor the order of equal records, and describes univariate blocking by
-equal intervals; the column was found by trying all eleven. 132 records have the value 0 in it. At L = 100 the
-first cut runs between them, so that the order of the rows decides: what 30 random orders give is beside it. At
-L = 200 it hardly matters, and there the figures agree."""
+_EIA = f"""Univariate: `fixed-counts` by `{FOUND}`, the column sorted and cut every L records, the last block with
+the rest. The report names neither the column nor the order of equal records, and describes univariate
+blocking by equal intervals; the column was found by trying all eleven. 132 records have the value 0 in
+it. At L = 100 the first cut runs between them, so that the order of the rows decides: what 30 random
+orders give is beside it. At L = 200 it hardly matters, and there the figures agree."""
 
 _COLUMNS = """`fixed-counts` by each column, in brackets the difference to the printed figure in percent. """
 
-_CELLS = """Blocks and cells are counted on uniform records in two columns, the blocks of the tree after cells of fewer than
-3 records were fused. At L = 10 000 a level of 256 cells holds 9766 records on average, and only a few exceed L:
-1024 cannot be right for the tree that the text describes."""
+_CELLS = """Blocks and cells are counted on uniform records in two columns, the blocks of the tree after cells of
+fewer than 3 records were fused. At L = 10 000 a level of 256 cells holds 9766 records on average, and
+only a few exceed L: 1024 cannot be right for the tree that the text describes."""
 
-_BY_SIZE = """SSE with univariate blocking / with the 2^d-tree; two columns, k = 3. The figures of the report are without
-numbers. It says three things of them: the tree loses less than univariate blocking; with the tree SSE is much
-the same for a given L whatever the number of records; with univariate blocking it grows with that, most where L
-is small."""
+_BY_SIZE = """SSE with univariate blocking / with the 2^d-tree; two columns, k = 3. The figures of the report are
+without numbers. It says three things of them: the tree loses less than univariate blocking; with the
+tree SSE is much the same for a given L whatever the number of records; with univariate blocking it
+grows with that, most where L is small."""
 
-_LINKAGE = """The report expects that record linkage can take advantage of these blocks, too, and leaves that to later work.
-Here originals are linked to their release (MDAV, k = 3) by the smallest distance: to all records, through the
-neighbour index that [`measure`](../measures.md#dbrl) uses or one by one, or to those of the same block only.
-Blocks are cut over both tables together, with at most L records of each. *Apart* are records whose release lies
-in another block: these cannot be linked. CPU seconds are those of one thread for the records that were linked,
-cutting included. Where looking one by one takes too long, a random sample is linked (± its standard error);
-microseconds a record can be compared."""
+_LINKAGE = """The report expects that record linkage can take advantage of these blocks, too, and leaves that to later
+work. Here originals are linked to their release (MDAV, k = 3) by the smallest distance: to all records,
+through the neighbour index that [`measure`](../measures.md#dbrl) uses or one by one, or to those of the
+same block only. Blocks are cut over both tables together, with at most L records of each. *Apart* are
+records whose release lies in another block: these cannot be linked. CPU seconds are those of one thread
+for the records that were linked, cutting included. Where looking one by one takes too long, a random
+sample is linked (± its standard error); microseconds a record can be compared."""
 
 
 def _percent(here: float, printed: float) -> str:

@@ -63,8 +63,8 @@ def scale() -> None:
                 ),
                 "## Blocking of the reference sets",
                 _reference_table(cut),
-                "SSE of MDAV in the blocks, in brackets after boundary repair. Published: Domingo-Ferrer 2008, table 3.3. "
-                "Its other column, tables and figures: [Blocking as published](blocking.md).",
+                "SSE of MDAV in the blocks, in brackets after boundary repair. Published: Domingo-Ferrer 2008, table "
+                "3.3. Its other column, tables and figures: [Blocking as published](blocking.md).",
                 "## Blocking of uniform records, L = 10 000",
                 _simulated_table(cut),
                 _simulated_text(cut),
@@ -189,8 +189,9 @@ def _simulated_text(rows: Iterable[Row]) -> str:
     away = max(abs(100 * (row["sse"] / row["published"][1] - 1)) for row in plain)
     return (
         "Ratio: SSE of univariate blocking over that of the 2^d-tree, here and in table 3.2 of Domingo-Ferrer 2008. "
-        f"Its unit is that of z-scores: the univariate figures agree to {away:.1f} %. Those of the tree differ in three "
-        "to five columns: see [Blocking as published](blocking.md#loss-by-number-of-columns-table-32-and-figure-35)."
+        f"Its unit is that of z-scores: the univariate figures agree to {away:.1f} %. Those of the tree differ in "
+        "three to five columns: "
+        "see [Blocking as published](blocking.md#loss-by-number-of-columns-table-32-and-figure-35)."
     )
 
 
