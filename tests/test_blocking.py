@@ -363,6 +363,24 @@ def test_the_model_of_block_sizes_is_the_one_that_was_measured():
     assert of_faces["exponent"] == sizing._FACE_EXPONENT_OF_K
 
 
+def test_the_recorded_figures_are_those_that_the_page_draws_its_conclusions_from():
+    path = Path(__file__).parent.parent / "benchmarks" / "results" / "blocking_figures.jsonl"
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()[1:]]
+    univariate = [row for row in rows if row["part"] == "by d" and row["method"] == "univariate"]
+    assert [row["d"] for row in univariate] == [2, 3, 4, 5, 10]
+    for row in univariate:
+        assert row["sse"] == pytest.approx(row["published"], rel=7e-3), row["d"]
+    sums = {(row["n"], row["size"], row["method"]): row["sse"] for row in rows if row["part"] == "by L and n"}
+    for n, size, method in sums:
+        assert sums[n, size, "2d-tree"] < sums[n, size, "univariate"], (n, size)
+        assert sums[n, size, method] < sums[100_000, size, method] * (1.1 if method == "2d-tree" else 1e3), (n, size)
+    linkage = {(r["data"], r["n"], r["d"], r["method"], r["size"]): r for r in rows if r["part"] == "linkage"}
+    for (*table_, _, size), row in linkage.items():
+        exact = linkage[*table_, "index", 0]
+        assert size == 0 or row["dbrl"] < exact["dbrl"] + 4 * row["error"]
+        assert size > 0 or row["dbrl"] == pytest.approx(exact["dbrl"], abs=4 * row["error"] + 1e-9)
+
+
 def test_automatic_blocks_of_a_table_are_those_of_the_model(monkeypatch):
     monkeypatch.setattr(sizing, "_LEAST", 50)
     monkeypatch.setattr(sizing, "_BUDGET", 2e-4)
