@@ -118,8 +118,8 @@ def _eia_text(orders: list[Row]) -> str:
     return (
         f"Univariate: `fixed-counts` by `{FOUND}`, the column sorted and cut every L records, the last block with the "
         "rest. The report names neither the column nor the order of equal records, and describes univariate blocking "
-        "by equal intervals; the column was found by trying all eleven. Its smallest value is shared by 132 records. At "
-        "L = 100 the first cut runs between them, so that the order of the rows decides. What "
+        "by equal intervals; the column was found by trying all eleven. Its smallest value is shared by 132 records. "
+        "At L = 100 the first cut runs between them, so that the order of the rows decides. What "
         f"{orders[0]['orders']} random orders give is beside it; the printed figure is {', and '.join(where)}. At "
         "L = 200 the order hardly matters, and there the figures agree."
     )
