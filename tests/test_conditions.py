@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-import shoal.pipeline
 from command_line import run
 from shoal.columns.numbers import Column
 from shoal.kernels.representatives import group_rows
@@ -439,7 +438,7 @@ def test_many_failing_groups_find_their_partners_in_an_index_as_without_it(monke
 
 
 def test_a_group_that_fails_in_the_end_is_a_broken_promise(monkeypatch):
-    monkeypatch.setattr(shoal.pipeline, "grow_sets", lambda declared, groups, *_: groups)
+    monkeypatch.setattr("shoal.release.grouping.grow_sets", lambda declared, groups, *_: groups)
     with pytest.raises(shoal.BrokenPromise, match="a group fails a condition"):
         protect(visits())
 

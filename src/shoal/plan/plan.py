@@ -137,8 +137,7 @@ class Plan(CategorySettings):
     aggregators : dict
         Aggregator of each quasi-identifier; ``"*"`` stands for all others. The mean where nothing is said.
     scaling : {"z-score", "range", "robust", "none"} or None
-        How columns of numbers are made comparable for distances. Where nothing is said, by the range in methods that
-        take categories too, and by z-scores in all others.
+        How columns of numbers are made comparable for distances; by z-scores where nothing is said.
     hierarchies, orders, nominal, column_weights, combinations
         What is said about categories, see :class:`shoal.plan.categories.CategorySettings`.
     dominance : Dominance

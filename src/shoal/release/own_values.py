@@ -113,7 +113,7 @@ def _picked(column: AnyColumn, now: Masked, groups: Ints) -> int:
 
 def _by_column(counts: Mapping[str, int], groups: Mapping[str, int]) -> str:
     """Return ``3 of 40 groups of 'income' and 1 of 40 groups of 'tax'``."""
-    parts = [f"{count} of {groups[name]} groups of '{name}'" for name, count in counts.items()]
+    parts = [f"{count} of {counted(groups[name], 'group')} of '{name}'" for name, count in counts.items()]
     if len(parts) > _LISTED:
         parts = [*parts[:_LISTED], f"some of {counted(len(parts) - _LISTED, 'more column')}"]
     return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0]
