@@ -31,6 +31,7 @@ def blocking() -> None:
                     "pages.py blocking blocking_figures", "pages.py blocking"
                 ),
                 f"Table 3.2 and figure 3.5 are of the benchmark `blocking`, which was run at {earlier}.",
+                *[row["text"] for row in parts.get("note", [])],
                 "## EIA: table 3.3",
                 _eia_table(parts["eia"], parts["orders"]),
                 _eia_text(parts["orders"]),
@@ -216,7 +217,7 @@ def _by_columns_text(rows: list[Row]) -> str:
         "k = 3, L = 10 000. The report does not say in which unit SSE is: it is that of z-scores, for the univariate "
         f"column agrees to {away:.1f} %, on other random records. The 2^d-tree loses less here in three to five "
         "columns. The printed figures may be those of smaller cells, as table 3.1 has four times as many at this L as "
-        "there can be: what the tree loses when it is halved once more is in the last column, and explains a part of it."
+        "there can be: what the tree loses when it is halved once more is in the last column. That explains a part."
     )
 
 
