@@ -1,7 +1,8 @@
 """Blocking by one attribute: equal intervals of its range, equal counts of its sorted values, or a cut every L of them.
 
 Equal intervals are the plain way that the 2^d-tree was compared with on uniform records: the range is divided into
-n / L intervals, and intervals with fewer than k records are fused with the one before (the first with the one after).
+n / L intervals. From the lowest on, an interval with fewer than k records is joined with the next ones until they have
+k together; where fewer than k are left after that, they belong to the block before them.
 A cut every L records is what its figures on EIA come from: see ``docs/results/blocking.md``.
 
 Records that are equal in the column stay in the order of the table, and a cut may run between them.
