@@ -17,6 +17,7 @@ BENCHMARKS = (
     "methods",
     "awkward",
     "blocking",
+    "blocking_figures",
     "sizes",
     "cost",
     "measures",
