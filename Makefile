@@ -2,7 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow lint format types bench kernels kernels-check kernels-record lock clean
+# how long `make fuzz` goes on, examples of a round, and the seed of the first round, drawn where there is none
+SECONDS ?= 60
+EXAMPLES ?= 300
+SEED ?=
+
+.PHONY: demo test test-slow fuzz lint format types bench kernels kernels-check kernels-record lock clean
 
 demo: .venv/run.stamp
 	$(BIN)/shoal demo
@@ -12,6 +17,9 @@ test: lint types
 
 test-slow: .venv/dev.stamp
 	$(BIN)/python -m pytest -n 2 -m slow
+
+fuzz: .venv/dev.stamp
+	$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) --examples $(EXAMPLES) $(if $(SEED),--seed $(SEED))
 
 lint: .venv/dev.stamp
 	$(BIN)/ruff check .

@@ -1,4 +1,4 @@
-"""Blocking: the published tables of the 2^d-tree, the spread tree, repair, and 2.5 million records from file to file.
+"""Blocking: the 2^d-tree, the spread tree, repair, and 2.5 million records from file to file.
 
 Uniform records on [-10000, 10000] as in Solanas et al., z-scores, MDAV with k = 3.
 """
@@ -18,7 +18,6 @@ import polars as pl
 import shoal
 from published import DATA, data_folder
 from record import Recorder
-from shoal.blocking.two_d_tree import split_leaves
 
 TABLE_3_1 = {500: 16384, 1000: 4096, 2000: 4096, 5000: 1024, 10000: 1024}  # cells, 2.5 million records, d = 2
 TABLE_3_2 = {2: (4.55, 4.9), 3: (593.64, 1155.54), 4: (7953.22, 21004.5), 5: (37269.3, 99876.3), 10: (916119, 1985030)}
@@ -39,16 +38,13 @@ def run(quick: bool) -> None:
                             continue
                         blocking = {"method": method, "size": size, "repair": repair} if method else None
                         path = casc / f"{data}.csv"
-                        s = shoal.protect(path, k, identifiers=drop, all_numeric=True, blocking=blocking).summary
+                        settings = {"identifiers": drop, "all_numeric": True, "method": "mdav", "blocking": blocking}
+                        s = shoal.protect(path, k, **settings).summary
                         published = TABLE_3_3.get((size, k)) if data == "eia" and method == "2d-tree" else None
                         recorder.add(
                             part="reference", data=data, size=size, k=k, method=method, repair=repair, blocks=s.blocks,
                             sse=round(s.sse, 4), published=published,
                         )  # fmt: skip
-    plane = uniform(n, 2).to_numpy()
-    for size, cells in TABLE_3_1.items():
-        found = int(split_leaves(plane, max(6, size * n // 2_500_000)).max()) + 1
-        recorder.add(part="cells", n=n, d=2, size=size, univariate=2_500_000 // size, cells=found, published=cells)
     for d, published in TABLE_3_2.items():
         table = uniform(n, d)
         for method in ("2d-tree", "univariate", "spread-tree"):
@@ -67,9 +63,9 @@ def uniform(n: int, d: int) -> pl.DataFrame:
 
 
 def protect_timed(table: pl.DataFrame, blocking: dict[str, object]) -> dict[str, object]:
-    """Protect a table with k = 3; returns the loss and the time."""
+    """Protect a table by MDAV with k = 3; returns the loss and the time."""
     cpu, wall = time.process_time(), time.perf_counter()
-    s = shoal.protect(table, 3, table.columns, blocking=blocking).summary
+    s = shoal.protect(table, 3, table.columns, method="mdav", blocking=blocking).summary
     return {
         "method": blocking["method"],
         "size": blocking["size"],
@@ -97,11 +93,12 @@ def _command_line(table: pl.DataFrame) -> dict[str, object]:
             "-k",
             "3",
             "--all-numeric",
+            "--method",
+            "mdav",
         ]
         command += ["--blocking", "spread-tree", "--json"]
-        shoal.protect(
-            table.head(20_000), 3, table.columns, blocking={"method": "spread-tree", "size": 6_000}
-        )  # compiles
+        cut = {"method": "spread-tree", "size": 6_000}
+        shoal.protect(table.head(20_000), 3, table.columns, method="mdav", blocking=cut)  # compiles
         started = time.perf_counter()
         out = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
         summary = json.loads(out.stdout)

@@ -52,7 +52,7 @@ AGGREGATORS = ("mean", "median", "geometric-mean", "trimmed-mean", "mode", "weig
 CATEGORY_AGGREGATORS = (
     "centroid", "least-squares", "least-common-subsumer", "median", "convex-median", "mode", "weighted-plurality",
 )  # fmt: skip
-BLOCKINGS = ("2d-tree", "spread-tree", "univariate", "equal-counts")
+BLOCKINGS = ("2d-tree", "spread-tree", "univariate", "equal-counts", "fixed-counts")
 RULES: dict[str, list[str]] = {
     "total": ["costs = wages + other"],
     "product": ["tax = sales * rate"],

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import shoal
+from blocking_page import blocking
 from categories_page import categories
 from markdown import DOCS, ROOT, made_by, put_between_marks, table, write
 from measures_page import measures
@@ -63,6 +64,7 @@ PAGES: dict[str, Callable[[], None]] = {
     "methods": methods,
     "before-after": before_after,
     "scale": scale,
+    "blocking": blocking,
     "measures": measures,
     "sweep": sweep,
     "categories": categories,

@@ -18,6 +18,7 @@ BENCHMARKS = (
     "methods",
     "awkward",
     "blocking",
+    "blocking_figures",
     "sizes",
     "cost",
     "measures",

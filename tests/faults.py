@@ -22,8 +22,8 @@ def _changes_disk(event: str, args: tuple[object, ...]) -> bool:
     return event in _CHANGES
 
 
-def in_child(work: Callable[[], None]) -> int:
-    """Run work in a forked child and return its status as os.waitpid gives it; 256 where it raised."""
+def _started(work: Callable[[], None]) -> int:
+    """Start work in a forked child and return the number of its process."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # the parent has threads; the child calls none of them
         child = os.fork()
@@ -34,7 +34,17 @@ def in_child(work: Callable[[], None]) -> int:
             status = 0
         finally:
             os._exit(status)
-    return os.waitpid(child, 0)[1]
+    return child
+
+
+def at_the_same_time(*works: Callable[[], None]) -> list[int]:
+    """Run works in children at the same time; return the status of each as os.waitpid gives it, 256 where it raised."""
+    return [os.waitpid(child, 0)[1] for child in [_started(work) for work in works]]
+
+
+def in_child(work: Callable[[], None]) -> int:
+    """Run work in a child and return its status."""
+    return at_the_same_time(work)[0]
 
 
 def killed_at_each_change(work: Callable[[], None], most: int = 200) -> Iterator[int]:
@@ -61,24 +71,6 @@ def killed_at_each_change(work: Callable[[], None], most: int = 200) -> Iterator
         assert os.WIFSIGNALED(status), f"the work failed by itself when killed at change {number}"
         yield number
     raise AssertionError(f"the work has more than {most} steps")
-
-
-def at_the_same_time(*works: Callable[[], None]) -> list[int]:
-    """Run works in children at the same time and return the status of each."""
-    children = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        for work in works:
-            child = os.fork()
-            if not child:
-                status = 1
-                try:
-                    work()
-                    status = 0
-                finally:
-                    os._exit(status)
-            children.append(child)
-    return [os.waitpid(child, 0)[1] for child in children]
 
 
 @contextmanager

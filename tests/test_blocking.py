@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
+from command_line import run
 from reference import sse
 from shoal.blocking import size as sizing
 from shoal.blocking.blocks import BLOCKINGS
@@ -55,6 +56,52 @@ def test_every_block_has_at_least_k_records_and_every_record_one_block(name, cas
 def test_blocks_are_never_too_small(seed, n, d, name):
     x = np.random.default_rng(seed).integers(0, 5, size=(n, d)).astype(float)
     assert np.bincount(BLOCKINGS[name](x, 4, 10)).min() >= 4
+
+
+def sorted_and_divided(x, k, size):
+    """Sort by the blocking variable, divide as often as needed: a list of lists of rows, with nothing below k."""
+    waiting = [row for _, row in sorted((value, row) for row, value in enumerate(x))]
+    blocks = []
+    while waiting:
+        taken, waiting = waiting[:size], waiting[size:]
+        if len(taken) < k and blocks:
+            blocks[-1] += taken
+        else:
+            blocks.append(taken)
+    return blocks
+
+
+@given(seed=st.integers(0, 1000), n=st.integers(4, 90), k=st.integers(1, 4), size=st.integers(8, 25))
+def test_fixed_counts_are_the_sorted_column_cut_every_l_records(seed, n, k, size):
+    x = np.random.default_rng(seed).integers(0, 12, size=(n, 2)).astype(float)  # many ties
+    found = BLOCKINGS["fixed-counts"](x, k, size)
+    for block, rows in enumerate(sorted_and_divided(x[:, 0], k, size)):
+        assert sorted(rows) == np.flatnonzero(found == block).tolist()
+
+
+def test_fixed_counts_leave_the_rest_to_the_last_block_where_equal_counts_share_it():
+    x = normal(1010, 1)
+    assert np.bincount(BLOCKINGS["fixed-counts"](x, 3, 100)).tolist() == [100] * 10 + [10]
+    assert np.bincount(BLOCKINGS["fixed-counts"](x, 11, 100)).tolist() == [100] * 9 + [110]
+    assert set(np.bincount(BLOCKINGS["equal-counts"](x, 3, 100)).tolist()) == {91, 92}
+
+
+def test_fixed_counts_by_a_column_of_the_plan_and_of_the_command_line(tmp_path):
+    settings = {"k": 4, "quasi_identifiers": ["a", "b"], "method": "mdav"}
+    plan = shoal.Plan(**settings, blocking={"method": "fixed-counts", "size": 90, "columns": ["b"]})
+    release = shoal.protect(table(), plan=plan)
+    order = np.argsort(table()["b"].to_numpy())
+    for start in range(0, 400, 90):
+        inside, outside = (
+            release.groups[order[start : start + 90]],
+            release.groups[np.delete(order, slice(start, start + 90))],
+        )
+        assert not set(inside) & set(outside)
+    table().write_csv(tmp_path / "in.csv")
+    words = ["protect", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "-k", "4", "-q", "a,b", "--method", "mdav"]
+    result = run(*words, "--blocking", "fixed-counts", "--block-size", "90", "--block-columns", "b")
+    assert result.exit_code == 0, result.output
+    assert np.allclose(pl.read_csv(tmp_path / "out.csv")["a"], release.data["a"])
 
 
 def slow_cells(x, low, high, size):
@@ -239,6 +286,7 @@ def test_blocks_as_large_as_the_table_change_nothing():
         ({"method": "3d-tree"}, "blocking.method: must be '2d-tree'"),
         ({"method": "2d-tree", "size": 5}, "blocking.size: must be at least 2 k = 8"),
         ({"method": "univariate", "columns": ["a", "b"]}, "takes one column"),
+        ({"method": "fixed-counts", "columns": ["a", "b"]}, "takes one column"),
         ({"method": "2d-tree", "columns": ["aa"]}, "'aa' is not a quasi-identifier; did you mean 'a'"),
         ({"method": "2d-tree", "sise": 50}, "there is no setting"),
     ],
@@ -313,6 +361,28 @@ def test_the_model_of_block_sizes_is_the_one_that_was_measured():
     (of_faces,) = (row for row in rows if row.get("part") == "model faces k")
     assert of_k["exponent"] == sizing._EXPONENT_OF_K
     assert of_faces["exponent"] == sizing._FACE_EXPONENT_OF_K
+
+
+def test_the_recorded_figures_are_those_that_the_page_draws_its_conclusions_from():
+    folder = Path(__file__).parent.parent / "benchmarks" / "results"
+    rows, earlier = (
+        [json.loads(line) for line in (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()[1:]]
+        for name in ("blocking_figures", "blocking")
+    )
+    univariate = [row for row in earlier if row["part"] == "simulated" and row["method"] == "univariate"]
+    assert [row["d"] for row in univariate] == [2, 3, 4, 5, 10]
+    for row in univariate:
+        assert row["sse"] == pytest.approx(row["published"][1], rel=4e-3), row["d"]
+    sums = {(row["n"], row["size"], row["method"]): row["sse"] for row in rows if row["part"] == "by L and n"}
+    for (n, size, method), found in sums.items():
+        if method == "2d-tree":
+            assert found < sums[n, size, "univariate"], (n, size)
+            assert found == pytest.approx(sums[100_000, size, method], rel=0.1), (n, size)
+    linkage = {(r["data"], r["n"], r["d"], r["method"], r["size"]): r for r in rows if r["part"] == "linkage"}
+    for (*table_, _, size), row in linkage.items():
+        exact = linkage[*table_, "index", 0]
+        assert size == 0 or row["dbrl"] < exact["dbrl"] + 4 * row["error"]
+        assert size > 0 or row["dbrl"] == pytest.approx(exact["dbrl"], abs=4 * row["error"] + 1e-9)
 
 
 def test_automatic_blocks_of_a_table_are_those_of_the_model(monkeypatch):

@@ -84,7 +84,7 @@ def test_a_gap_out_of_reach_ends_too_and_says_what_is_proved():
     assert summary.information_loss == pytest.approx(least)
     assert 0.999 * relaxed <= summary.bound < 0.95 * least
     assert summary.gap == pytest.approx(100 * (1 - summary.bound / least))
-    assert summary.notes == [f"a gap of 0 % was not reached; {summary.gap:.3g} % is proved"]
+    assert summary.notes == [f"a gap of 0 % was not reached; {summary.gap:.2f} % is proved"]
 
 
 def test_one_column_has_no_gap():

@@ -155,7 +155,8 @@ def test_a_released_value_stands_for_k_persons_where_others_are_missing():
 def test_a_stratum_of_too_few_persons_is_refused_by_name_or_merged():
     table = visits().with_columns(side=pl.Series(["east"] * 190 + ["west"] * 10))
     with pytest.raises(
-        shoal.DataError, match=r"fewer than k = 5 persons of identifier 'patient'.*'side = west' \(2 per"
+        shoal.DataError,
+        match=r"fewer than k = 5 persons of identifier 'patient' \(which repeats\): 'side = west' \(2 per",
     ):
         protect(table, strata="side")
     release = protect(table, strata="side", small_strata="merge")

@@ -125,6 +125,19 @@ def test_suppressed_cells_are_written_as_empty_ones(tmp_path):
     assert release.summary.suppressed_cells == 2
 
 
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".csv.gz"])
+def test_a_single_column_keeps_the_records_whose_value_is_missing(tmp_path, ending):
+    import pandas as pd
+
+    table = pl.DataFrame({"name": list("abcdefg"), "x": [1.0, None, 2.0, 3.0, None, None, None]})
+    out = tmp_path / f"r{ending}"
+    shoal.protect(table, 3, "x", identifiers="name", persons=[], method="mdav", output=out)
+    assert len(pd.read_csv(out)) == len(pl.read_csv(out)) == 7
+    again = shoal.protect(out, 3, "x", method="mdav", output=tmp_path / f"again{ending}").data
+    assert again["x"].to_list() == [2.0, None, 2.0, 2.0, None, None, None]
+    assert (tmp_path / f"again{ending}").read_bytes() == out.read_bytes()
+
+
 def test_texts_that_mark_missing_values_stay_where_kept_and_are_one_where_released(tmp_path):
     content = "x,y,z\n1,?,NA\n2,5,u\n6,NA,NA\nNA,8,?\n"
     how = {"reading": {"missing": ["NA", "?"]}, "missing_patterns": "ignored"}

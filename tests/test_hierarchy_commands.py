@@ -39,7 +39,7 @@ def test_check_tells_the_size_and_that_all_values_are_there(jobs):
     assert result.exit_code == 0
     assert result.stdout == "jobs.csv: 6 names, 3 of them leaves, 3 levels\n"
     result = run(jobs, "check", "jobs.csv", "--data", "people.csv", "--column", "job")
-    assert result.stdout.splitlines()[1] == "column job: all 4 values are in it, 1 of them above others"
+    assert result.stdout.splitlines()[1] == "column job: all of its 4 values are in it, 1 of them above others"
 
 
 def test_check_in_json(jobs):

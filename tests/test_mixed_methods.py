@@ -251,3 +251,22 @@ def test_a_search_that_knows_the_weights_loses_less_than_one_that_does_not():
             off[rows] += job[rows] != mode
         lost.append((off**2).sum())
     assert lost[0] < 0.99 * lost[1]
+
+
+def test_by_default_skewed_money_counts_beside_categories():
+    rng = np.random.default_rng(0)
+    n = 800
+    table = pl.DataFrame(
+        {
+            "cost": np.where(rng.random(n) < 0.6, 0.0, rng.lognormal(8.0, 2.2, n)),
+            "height": rng.exponential(1500.0, n),
+            "phase": rng.choice(list("abcdef"), n),
+            "state": rng.choice(list("ghijklmnopqrstuvwxyz"), n),
+        }
+    )
+    settings = {"k": 5, "quasi_identifiers": table.columns, "method": "sa-mdav"}
+    usual = shoal.protect(table, **settings).summary
+    by_range = shoal.protect(table, **settings, scaling="range").summary
+    assert by_range.loss_by_column["cost"] > 60.0
+    assert usual.loss_by_column["cost"] < 40.0
+    assert usual.information_loss < 0.7 * by_range.information_loss

@@ -6,6 +6,7 @@ SSE on z-scores with the population standard deviation. "To 5 digits" is a relat
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
 import shoal
@@ -43,6 +44,9 @@ LOSS = {
     ("tarragona", "ldf"): ("17.15", "19.44", "23.25", "33.49"),
 }
 
+# J. Domingo-Ferrer, Blocking methods for microdata protection, Table 3.3: SSE on EIA, univariate blocking, by L and k
+UNIVARIATE = {(100, 3): 663.435, (200, 3): 503.281, (100, 5): 1651.86, (200, 5): 1179.25}
+
 
 def protect(folder, data, method, k, **options):
     drop = DROP if data == "eia" else []
@@ -75,3 +79,30 @@ def test_density_methods_to_every_printed_digit(reference_data, data, method):
     for k, printed in zip(KS, LOSS[data, method], strict=True):
         digits = len(printed.partition(".")[2])
         assert f"{protect(reference_data, data, method, k).information_loss:.{digits}f}" == printed, k
+
+
+def eia_in_blocks(table, size, k, column="RESREVENUE"):
+    """SSE of MDAV in blocks of EIA: one column, sorted and cut every L records."""
+    cut = {"method": "fixed-counts", "size": size, "columns": [column]}
+    return shoal.protect(table, k, table.columns, method="mdav", blocking=cut).summary.sse
+
+
+@pytest.fixture(scope="module")
+def eia(reference_data):
+    return pl.read_csv(reference_data / "casc" / "eia.csv").drop(DROP)
+
+
+@pytest.mark.parametrize("k", [3, 5])
+def test_the_univariate_blocking_of_eia_is_one_column_cut_every_200_records(eia, k):
+    away = {column: abs(eia_in_blocks(eia, 200, k, column) / UNIVARIATE[200, k] - 1) for column in eia.columns}
+    assert away.pop("RESREVENUE") < 1e-3 < min(away.values())
+    assert eia_in_blocks(eia, 100, k) == pytest.approx(UNIVARIATE[100, k], rel=2.5e-2)
+
+
+def test_at_100_records_the_order_of_equal_ones_decides_more_than_the_difference_to_the_paper(eia):
+    """132 records are equal in the column, and the first cut runs between them."""
+    assert (eia["RESREVENUE"] == 0).sum() == 132
+    shuffled = [eia.sample(fraction=1.0, shuffle=True, seed=seed) for seed in range(6)]
+    at_100, at_200 = ([eia_in_blocks(table, size, 3) for table in shuffled] for size in (100, 200))
+    assert min(at_100) < UNIVARIATE[100, 3] < max(at_100)
+    assert max(at_200) / min(at_200) < 1 + 2e-4

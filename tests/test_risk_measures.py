@@ -16,14 +16,18 @@ from scipy.spatial import cKDTree
 
 import shoal
 import slow_measures as slow
+from shoal.blocking.blocks import BLOCKINGS
 from shoal.kernels.agreement import count_patterns
+from shoal.kernels.watch import new_watch
 from shoal.measures import linkage, probabilistic_linkage
 from shoal.measures.anonymity import category_closeness, diversity, number_closeness
+from shoal.measures.comparison import compare
 from shoal.measures.keys import number_keys
 from shoal.measures.pairs import NumericPair
 from shoal.measures.probabilistic_linkage import estimate_m, pattern_weights
 from shoal.measures.risk import benedetti_franconi, global_risk, individual_risk
 from shoal.measures.sample_uniques import special_uniques
+from shoal.tables.table import open_table
 from small_tables import lettered
 
 
@@ -124,6 +128,24 @@ def test_blocks_limit_what_is_compared():
     x, y, a, b = mixed(120, 5)
     found = shoal.measure(table_of(x, a), table_of(y, b), ["a", "b"], blocking=["c0"])
     assert found.dbrl == pytest.approx(slow.dbrl(*slow.z_scores(x, y), blocks=(a[:, 0], b[:, 0])))
+
+
+@pytest.mark.parametrize("method", sorted(BLOCKINGS))
+def test_linkage_inside_the_blocks_of_a_tree_is_that_of_all_pairs_of_a_block(method):
+    original = np.random.default_rng(2).normal(size=(240, 3))
+    released = shoal.protect(lettered(original), 3, ["a", "b", "c"], method="mdav").data.to_numpy()
+    x, y = slow.z_scores(original, released)
+    pairs = compare(open_table(lettered(original)), open_table(lettered(released))).known
+    blocks = BLOCKINGS[method](np.vstack([x, y]), 3, 80)
+    cut = blocks[:240], blocks[240:]
+    (inside,) = [task(new_watch()) for task in linkage.linkage_tasks(pairs, cut)]
+    (exact,) = [task(new_watch()) for task in linkage.linkage_tasks(pairs)]
+    together = cut[0] == cut[1]
+    assert 100 * inside.mean() == pytest.approx(slow.dbrl(x, y, blocks=cut))
+    assert 0.5 < together.mean() < 1.0
+    assert not inside[~together].any()
+    # nobody else's record is nearer than among all
+    assert (inside[together] >= exact[together] - 1e-12).all()
 
 
 @given(

@@ -12,13 +12,9 @@ if TYPE_CHECKING:
         MissingExtra,
         PlanError,
         ShoalError,
-        counted,
-        decimal,
-        one_or_many,
         printable,
-        ranged,
     )
-    from shoal.measures.catalogue import MEASURES, written
+    from shoal.measures.catalogue import MEASURES
     from shoal.measures.measured import Measures
     from shoal.measures.measurement import measure
     from shoal.partition.methods import METHODS, find_method
@@ -65,24 +61,19 @@ __all__ = [
     "WordNetSettings",
     "__version__",
     "check_rules",
-    "counted",
-    "decimal",
     "example",
     "find_method",
     "inspect",
     "inspect_hierarchy",
     "load_hierarchy",
     "measure",
-    "one_or_many",
     "printable",
     "protect",
-    "ranged",
     "read_rules",
     "report_page",
     "sweep",
     "write_report",
     "write_rules",
-    "written",
 ]
 
 _HOME = {
@@ -111,24 +102,19 @@ _HOME = {
     "Sweep": "shoal.sweeps",
     "WordNetSettings": "shoal.plan.hierarchies",
     "check_rules": "shoal.rules.findings",
-    "counted": "shoal.errors",
-    "decimal": "shoal.errors",
     "example": "shoal.tables.example",
     "find_method": "shoal.partition.methods",
     "inspect": "shoal.tables.inspection",
     "inspect_hierarchy": "shoal.tables.hierarchy_inspection",
     "load_hierarchy": "shoal.columns.hierarchy",
     "measure": "shoal.measures.measurement",
-    "one_or_many": "shoal.errors",
     "printable": "shoal.errors",
     "protect": "shoal.pipeline",
-    "ranged": "shoal.errors",
     "read_rules": "shoal.rules.sources",
     "report_page": "shoal.report",
     "sweep": "shoal.sweeps",
     "write_report": "shoal.report",
     "write_rules": "shoal.rules.findings",
-    "written": "shoal.measures.catalogue",
 }  # of each public name: loaded when it is first asked for, so that `import shoal` and `shoal --help` are quick
 
 if not TYPE_CHECKING:  # a type checker would take a name that does not exist, too

@@ -126,9 +126,9 @@ def protect(
         When the largest values of a group dominate its mean: ``p`` of the p % rule (10 by default), or ``n`` and
         ``share`` of the (n, k) rule; ``action`` is ``"note"`` or ``"grow"``, which merges dominated groups with others.
     blocking : str or dict
-        ``"spread-tree"``, ``"2d-tree"``, ``"univariate"`` or ``"equal-counts"``; as a dict with ``method``,
-        ``size``, ``columns`` and ``repair``. Large tables are cut into blocks that are partitioned one by one;
-        without it all records are partitioned together.
+        ``"spread-tree"``, ``"2d-tree"``, ``"univariate"``, ``"equal-counts"`` or ``"fixed-counts"``; as a dict with
+        ``method``, ``size``, ``columns`` and ``repair``. Large tables are cut into blocks that are partitioned one by
+        one; without it all records are partitioned together.
     reading : dict
         ``delimiter``, ``encoding``, ``missing``, ``header``, ``decimal``, ``thousands`` and ``signs`` of a text file,
         where looking at it is not enough.

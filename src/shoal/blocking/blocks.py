@@ -14,7 +14,7 @@ from shoal.blocking.repair import repair_boundaries
 from shoal.blocking.size import block_size
 from shoal.blocking.spread_tree import spread_tree
 from shoal.blocking.two_d_tree import two_d_tree
-from shoal.blocking.univariate import equal_counts, equal_intervals
+from shoal.blocking.univariate import equal_counts, equal_intervals, fixed_counts
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.kernels.arrays import Floats, Ints
 from shoal.plan.plan import Blocking
@@ -22,10 +22,11 @@ from shoal.plan.plan import Blocking
 BLOCKINGS: dict[str, Callable[[Floats, int, int], Ints]] = {
     "2d-tree": two_d_tree,
     "equal-counts": equal_counts,
+    "fixed-counts": fixed_counts,
     "spread-tree": spread_tree,
     "univariate": equal_intervals,
 }
-ONE_COLUMN = ("equal-counts", "univariate")  # those that use a single column
+ONE_COLUMN = ("equal-counts", "fixed-counts", "univariate")  # those that use a single column
 
 
 def rows_of_blocks(codes: Ints) -> list[Ints]:

@@ -23,6 +23,7 @@ def demo() -> None:
             k=5,
             quasi_identifiers=["age", "height", "hours", "income"],
             identifiers=["name"],
+            persons=[],  # made-up names repeat, and tell nobody apart
             weight="weight",
             strata=["region"],
         )

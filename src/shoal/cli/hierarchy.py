@@ -24,6 +24,7 @@ from shoal.cli.options import (
     reading_of,
 )
 from shoal.cli.shell import check_inputs, out, tell, told_errors
+from shoal.errors import counted, one_or_many
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -63,13 +64,13 @@ def check(
             return
         figures = found.to_dict()
         out().print(
-            f"{file.name}: {shoal.counted(figures['nodes'], 'name')}, {figures['leaves']} of them "
-            f"{shoal.one_or_many(figures['leaves'], 'a leaf', 'leaves')}, {shoal.counted(figures['height'], 'level')}",
+            f"{file.name}: {counted(figures['nodes'], 'name')}, {figures['leaves']} of them "
+            f"{one_or_many(figures['leaves'], 'a leaf', 'leaves')}, {counted(figures['height'], 'level')}",
             markup=False,
             highlight=False,
         )
         if column is not None:
-            all_of_them = shoal.one_or_many(found.distinct, "its 1 value is", f"all of its {found.distinct} values are")
+            all_of_them = one_or_many(found.distinct, "its 1 value is", f"all of its {found.distinct} values are")
             inner = f", {found.inner} of them above others" if found.inner else ""
             out().print(f"column {column}: {all_of_them} in it{inner}", markup=False, highlight=False)
 

@@ -24,6 +24,7 @@ from shoal.cli.options import (
 )
 from shoal.cli.shell import out, tell, told_errors
 from shoal.cli.tables import plain_table
+from shoal.errors import counted
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -74,5 +75,5 @@ def _inspection_table(found: shoal.Inspection) -> Table:
             Text(p.role, style=style, no_wrap=True),
             p.reason,
         )
-    table.caption = shoal.counted(found.records, "record")
+    table.caption = counted(found.records, "record")
     return table

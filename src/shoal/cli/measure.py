@@ -32,6 +32,7 @@ from shoal.cli.options import (
 )
 from shoal.cli.shell import out, tell, told_errors
 from shoal.cli.tables import plain_table
+from shoal.errors import decimal
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -137,7 +138,7 @@ def _figures_table(found: shoal.Measures) -> Table:
         if measure.about != about:
             about = measure.about
             table.add_row(Text(_HEADINGS[about], style="bold"), "", "")
-        figure = Text(shoal.written(found[measure.name], measure.unit), no_wrap=True)
+        figure = Text(measure.written(found[measure.name]), no_wrap=True)
         table.add_row(Text(measure.label), figure, Text(measure.sentence, style="dim"))
     return table
 
@@ -162,9 +163,9 @@ def _intervals_table(found: shoal.Measures, width: int) -> Table:
     labels |= {"interval_records": "records, by rank", "interval_records_sd": "records, by deviation"}
     for name, label in labels.items():
         share = found.interval_by_width[name][str(width)]
-        table.add_row(label, "" if share is None else shoal.written(share, "%"))
+        table.add_row(label, "" if share is None else shoal.MEASURES["interval_disclosure"].written(share))
     return table
 
 
 def _short(value: float | int | None) -> str:
-    return "" if value is None else str(value) if isinstance(value, int) else shoal.decimal(value, 3)
+    return "" if value is None else str(value) if isinstance(value, int) else decimal(value, 3)

@@ -61,7 +61,10 @@ Dominance = Annotated[
     typer.Option(help="When a few records dominate the mean of a group: p=10 (the default), or n=1,share=85."),
 ]
 DominanceAction = Annotated[str | None, typer.Option(help="Dominated groups: note (the default), or grow.")]
-Cut = Annotated[str | None, typer.Option(help="Cut into blocks: spread-tree, 2d-tree, univariate or equal-counts.")]
+Cut = Annotated[
+    str | None,
+    typer.Option(help="Cut into blocks: spread-tree, 2d-tree, univariate, equal-counts or fixed-counts."),
+]
 BlockSize = Annotated[str | None, typer.Option(help="Most records of a block, or auto.")]
 BlockColumns = Annotated[list[str] | None, typer.Option(help="Blocking columns: a,b; all by default.")]
 Repair = Annotated[bool, typer.Option("--repair", help="Let records join groups across the face of a block.")]

@@ -25,6 +25,7 @@ from shoal.cli.options import (
 )
 from shoal.cli.shell import check_inputs, out, tell, told_errors
 from shoal.cli.tables import plain_table
+from shoal.errors import counted
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -64,7 +65,7 @@ def check(
             if finding.up_to_rounding:
                 tell(
                     f"note: rule '{shoal.printable(finding.name)}' holds in "
-                    f"{shoal.counted(finding.up_to_rounding, 'record')} up to "
+                    f"{counted(finding.up_to_rounding, 'record')} up to "
                     "rounding, and not to the last digit"
                 )
     if any(finding.violations for finding in found):
@@ -103,4 +104,4 @@ def convert(
         check_inputs(output, file)
         read = shoal.read_rules(file)
         shoal.write_rules(read, output, record=record, original=original, overwrite=force)
-        tell(f"{shoal.counted(len(read), 'rule')} written to {output}")
+        tell(f"{counted(len(read), 'rule')} written to {output}")

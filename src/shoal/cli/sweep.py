@@ -57,6 +57,7 @@ from shoal.cli.options import (
 )
 from shoal.cli.shell import out, tell, told_errors
 from shoal.cli.tables import plain_table
+from shoal.errors import counted, decimal, one_or_many
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -165,7 +166,7 @@ def sweep(
         out().print(_front_table(found))
         out().print(found.recommendation, markup=False, highlight=False)
         if output is not None:
-            were = f"{shoal.counted(found.reused, 'result')} {shoal.one_or_many(found.reused, 'was', 'were')}"
+            were = f"{counted(found.reused, 'result')} {one_or_many(found.reused, 'was', 'were')}"
             again = f"; {were} there already" if found.reused else ""
             tell(f"written to {output}{again}")
             if found.recommended:
@@ -186,13 +187,13 @@ def _front_table(found: shoal.Sweep) -> Table:
 
     axes = (found.axes.risk, found.axes.loss)
     headings = [f"{shoal.MEASURES[name].label}, %" for name in axes]
-    count = f"{len(found.front)} of {shoal.counted(len(found.results), 'combination')} that no other beats"
+    count = f"{len(found.front)} of {counted(len(found.results), 'combination')} that no other beats"
     table = plain_table("k", "method", *headings, "k-anonymity", "groups", "", title=count)
     for place in (0, 2, 3, 4, 5):
         table.columns[place].justify = "right"
     for result in found.front:
         words = [word for word, at in (("knee", found.knee), ("recommended", found.recommended)) if at is result]
-        cells = [f"{shoal.decimal(getattr(result, name))}{_error(result.errors.get(name))}" for name in axes]
+        cells = [f"{decimal(getattr(result, name))}{_error(result.errors.get(name))}" for name in axes]
         style = "bold green" if "recommended" in words else ""
         table.add_row(
             str(result.k),
@@ -207,4 +208,4 @@ def _front_table(found: shoal.Sweep) -> Table:
 
 
 def _error(error: float | None) -> str:
-    return "" if error is None else f" ± {shoal.decimal(error)}"
+    return "" if error is None else f" ± {decimal(error)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import shoal
+from shoal.errors import decimal, one_or_many, ranged
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -28,7 +29,7 @@ def proof_row(summary: shoal.Summary) -> dict[str, str]:
     """Return what was proved about the loss, where that is anything."""
     if summary.gap is None or summary.bound is None:
         return {}
-    return {"gap": f"{shoal.decimal(summary.gap)} %: no partition loses less than {shoal.decimal(summary.bound, 4)} %"}
+    return {"gap": f"{decimal(summary.gap)} %: no partition loses less than {decimal(summary.bound, 4)} %"}
 
 
 def loss_rows(summary: shoal.Summary) -> dict[str, str]:
@@ -36,7 +37,7 @@ def loss_rows(summary: shoal.Summary) -> dict[str, str]:
     losses = sorted(summary.loss_by_column.items(), key=lambda own: -own[1])
     if len(losses) < 2 or losses[0][1] <= MUCH:
         return {}
-    told = ", ".join(f"{shoal.printable(name)} {shoal.decimal(loss)} %" for name, loss in losses[:_SHOWN])
+    told = ", ".join(f"{shoal.printable(name)} {decimal(loss)} %" for name, loss in losses[:_SHOWN])
     return {"loss by column": told + (f" and {len(losses) - _SHOWN} more" if len(losses) > _SHOWN else "")}
 
 
@@ -46,11 +47,11 @@ def loss_advice(summary: shoal.Summary) -> list[str]:
     if not much or len(summary.loss_by_column) < 2:
         return []
     worst = sorted(much.items(), key=lambda own: -own[1])
-    told = ", ".join(f"{shoal.printable(name)} ({shoal.decimal(loss, 1)} %)" for name, loss in worst[:_SHOWN])
+    told = ", ".join(f"{shoal.printable(name)} ({decimal(loss, 1)} %)" for name, loss in worst[:_SHOWN])
     remedies = "another --scaling or a smaller k"
     if shoal.METHODS[summary.method].mixed:
         remedies = f"a --column-weight above 1, {remedies}"
-    it = shoal.one_or_many(len(much), "it", "them")
+    it = one_or_many(len(much), "it", "them")
     return [f"more than half is lost of {told}; {remedies} may keep more of {it}"]
 
 
@@ -61,16 +62,16 @@ def summary_table(summary: shoal.Summary) -> Table:
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold")
     table.add_column()
-    sizes = f"{summary.groups} of {shoal.ranged(summary.smallest_group, summary.largest_group, 'record')}"
+    sizes = f"{summary.groups} of {ranged(summary.smallest_group, summary.largest_group, 'record')}"
     rows = {
         "method": f"{summary.method}, k = {summary.k}",
         "records": f"{summary.records}",
         "groups": sizes,
-        "information loss": f"{shoal.decimal(summary.information_loss, 4)} %",
-        **({} if summary.record_loss is None else {"record loss": f"{shoal.decimal(summary.record_loss, 4)} %"}),
+        "information loss": f"{decimal(summary.information_loss, 4)} %",
+        **({} if summary.record_loss is None else {"record loss": f"{decimal(summary.record_loss, 4)} %"}),
         **loss_rows(summary),
         **proof_row(summary),
-        "SSE, SST": f"{shoal.decimal(summary.sse, 4)}, {shoal.decimal(summary.sst, 4)}",
+        "SSE, SST": f"{decimal(summary.sse, 4)}, {decimal(summary.sst, 4)}",
         "suppressed cells": f"{summary.suppressed_cells}",
         **({"missing patterns": "ignored"} if summary.missing_patterns == "ignored" else {}),
         "seconds": f"{summary.seconds:.2f}",
@@ -93,6 +94,6 @@ def rules_table(summary: shoal.Summary) -> Table:
             Text(rule.kept_by, overflow="fold"),
             f"{rule.violations_before}, {rule.violations_after}",
             "yes" if rule.guaranteed else "checked only",
-            shoal.decimal(rule.cost, 4),
+            decimal(rule.cost, 4),
         )
     return table

@@ -1,13 +1,13 @@
 """Records of any kind in one distance, the equal ones counted instead of repeated.
 
-The distance of two records is the mean of the distances of their cells, weighted by column, each from 0 to 1 (Gower
-1971; for hierarchies Martinez, Sanchez and Valls 2012)::
+The distance of two records is the mean of the distances of their cells, weighted by column (after Gower 1971; for
+hierarchies Martinez, Sanchez and Valls 2012)::
 
     d(x, y) = sum_j w_j d_j(x_j, y_j) / sum_j w_j
 
-d_j is |x - y| over the range of the column for numbers and dates (or over what else ``scaling`` asks for), the steps
-over all steps for an ordinal column, 0 or 1 for a nominal one, and the distance of the hierarchy for a semantic one. A
-missing cell is 1 away from any value and 0 from another missing cell.
+d_j is |x - y| over the standard deviation of a column of numbers or dates, or over what else ``scaling`` asks for (its
+range is Gower's); the steps over all steps for an ordinal column, 0 or 1 for a nominal one, and the distance of the
+hierarchy for a semantic one. A missing cell is 1 away from any value and 0 from another missing cell.
 """
 
 from __future__ import annotations

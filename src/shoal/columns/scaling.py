@@ -20,6 +20,7 @@ from shoal.kernels.missing_cells import filled_in
 
 ScalingName = Literal["z-score", "range", "robust", "none"]
 _SMALL, _LARGE = 1e-100, 1e100  # between these, squares of numbers and of their 16 first digits fit
+DEFAULT_SCALING: ScalingName = "z-score"  # a range would give a skewed column almost no part beside categories
 SCALINGS: tuple[str, ...] = get_args(ScalingName)
 
 

@@ -50,6 +50,10 @@ class Measure:
     sentence: str
     of: Callable[[Comparison], Any] | None = None
 
+    def written(self, value: Any) -> str:
+        """Return a figure for people, with its unit."""
+        return written(value, self.unit)
+
 
 def _listed(*measures: Measure) -> dict[str, Measure]:
     return {measure.name: measure for measure in measures}

@@ -13,8 +13,6 @@ from shoal.plan.categories import CategorySettings, category_mistakes
 from shoal.plan.hierarchies import HierarchySettings
 from shoal.plan.plan import Plan
 
-RECORD_SCALING: ScalingName = "range"  # of numbers in distances between records that mix kinds
-
 
 @dataclass(frozen=True)
 class ColumnSettings:
@@ -31,7 +29,7 @@ class ColumnSettings:
     column_weights : dict
         How much a column counts in the loss; 1 where nothing is said.
     scaling : {"z-score", "range", "robust", "none"} or None
-        What numbers are divided by in distances between records that mix kinds; their range where None.
+        What numbers are divided by in distances between records that mix kinds; their standard deviation where None.
     """
 
     hierarchies: Mapping[str, HierarchySettings | Hierarchy] = field(default_factory=dict)

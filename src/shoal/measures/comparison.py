@@ -11,10 +11,10 @@ import numpy as np
 from shoal.columns.categories import ordinal
 from shoal.columns.hierarchy import Hierarchy, NodeDistances, check_covered, load_hierarchy, name_of
 from shoal.columns.numbers import Column
-from shoal.columns.scaling import ScalingName, fit_scale
+from shoal.columns.scaling import DEFAULT_SCALING, ScalingName, fit_scale
 from shoal.errors import DataError, PlanError, counted, did_you_mean
 from shoal.kernels.arrays import Floats, Ints, Masked
-from shoal.measures.column_settings import RECORD_SCALING, ColumnSettings
+from shoal.measures.column_settings import ColumnSettings
 from shoal.measures.pairs import MISSING, CategoryPair, NumericPair, OrdinalPair, Pair, SemanticPair, numeric_pair
 from shoal.plan.hierarchies import HierarchySettings
 from shoal.plan.roles import MEASURABLE, Kind
@@ -203,7 +203,7 @@ def _pair(original: Table, released: Table, name: str, notes: list[str], scaling
     if Kind.OTHER in kinds:
         raise DataError(f"column '{name}' is neither numbers, dates nor categories; leave it out")
     if kinds[0] in MEASURABLE and kinds[0] is kinds[1]:
-        return _numbers(original, released, name, scaling or RECORD_SCALING)
+        return _numbers(original, released, name, scaling or DEFAULT_SCALING)
     if kinds[0] is not kinds[1] and set(kinds) & set(MEASURABLE):
         notes.append(
             f"column '{name}' is {kinds[0]} in the original and {kinds[1]} in the release, so its values are compared "

@@ -17,8 +17,8 @@ So every column counts alike, whatever its kind, unit or spread. On numbers this
 SST_j is n_j (Domingo-Ferrer and Mateo-Sanz 2002).
 
 The loss of records is another: squared distances of whole records, where the distance of two is the weighted mean of
-those of their cells (Martinez, Sanchez and Valls 2012; Gower 1971), with numbers over their range or what else they are
-scaled by::
+those of their cells (Martinez, Sanchez and Valls 2012; Gower 1971), with numbers over their deviation or what else
+they are scaled by::
 
     SSE = sum over records of (sum w_j d_j(original, released) / sum w_j)^2     SST the same from the centres
 

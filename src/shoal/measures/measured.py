@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import FileError, counted
-from shoal.measures.catalogue import MEASURES, written
+from shoal.measures.catalogue import MEASURES
 from shoal.measures.figures import NamedFigures
 from shoal.plan.files_read import Inputs
 from shoal.plan.notebook import fragment, grid
@@ -185,7 +185,7 @@ class Measures(NamedFigures):
     def _repr_html_(self) -> str:
         """Return what notebooks show: the figures that apply, with what each says."""
         rows = [
-            (measure.label, written(self[measure.name], measure.unit), measure.sentence)
+            (measure.label, measure.written(self[measure.name]), measure.sentence)
             for measure in MEASURES.values()
             if self[measure.name] is not None
         ]

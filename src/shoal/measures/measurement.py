@@ -88,7 +88,7 @@ def measure(
     orders, nominal, column_weights
         As for :func:`shoal.protect`: values of ordinal columns from the lowest to the highest, columns of numbers whose
         values are names, and how much a column counts in the loss.
-    scaling : {"range", "z-score", "robust", "none"}
+    scaling : {"z-score", "range", "robust", "none"}
         What numbers are divided by in the distance between records that mix kinds, which ``record_loss`` is of.
     unique_columns : int
         Columns of the largest minimal sample uniques to look for; 3 by default. Sizes that would take very long are

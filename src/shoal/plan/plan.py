@@ -70,20 +70,20 @@ class Blocking(Settings):
 
     Attributes
     ----------
-    method : {"2d-tree", "spread-tree", "univariate", "equal-counts"}
+    method : {"2d-tree", "spread-tree", "univariate", "equal-counts", "fixed-counts"}
         How blocks are cut.
     size : int or "auto"
         Most records of a block; "auto" chooses from the number of columns.
     columns : tuple of str
-        Blocking columns, of the quasi-identifiers; all of a set where none is named. ``univariate`` and
-        ``equal-counts`` take one, the first of the set where none is named.
+        Blocking columns, of the quasi-identifiers; all of a set where none is named. ``univariate``,
+        ``equal-counts`` and ``fixed-counts`` take one, the first of the set where none is named.
     repair : bool
         Let records near a face join a group across it.
     """
 
     section: ClassVar[str] = "blocking."
 
-    method: Literal["2d-tree", "spread-tree", "univariate", "equal-counts"]
+    method: Literal["2d-tree", "spread-tree", "univariate", "equal-counts", "fixed-counts"]
     size: Annotated[int, Field(le=LARGEST_OPTION)] | Literal["auto"] = "auto"
     columns: tuple[str, ...] = ()
     repair: Flag = False
@@ -137,8 +137,7 @@ class Plan(CategorySettings):
     aggregators : dict
         Aggregator of each quasi-identifier; ``"*"`` stands for all others. The mean where nothing is said.
     scaling : {"z-score", "range", "robust", "none"} or None
-        How columns of numbers are made comparable for distances. Where nothing is said, by the range in methods that
-        take categories too, and by z-scores in all others.
+        How columns of numbers are made comparable for distances; by z-scores where nothing is said.
     hierarchies, orders, nominal, column_weights, combinations
         What is said about categories, see :class:`shoal.plan.categories.CategorySettings`.
     dominance : Dominance
@@ -311,7 +310,7 @@ def _blocking_mistakes(plan: Plan) -> list[str]:
     mistakes = []
     if cut.size != "auto" and cut.size < 2 * plan.k:
         mistakes.append(f"blocking.size: must be at least 2 k = {2 * plan.k}, not {cut.size}")
-    if cut.method in ("univariate", "equal-counts") and len(cut.columns) > 1:
+    if cut.method in ("univariate", "equal-counts", "fixed-counts") and len(cut.columns) > 1:
         mistakes.append(f"blocking.columns: '{cut.method}' takes one column, not {len(cut.columns)}")
     members = [set(part) for part in plan.quasi_identifiers]
     for name in cut.columns:

@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 from shoal.columns.categories import AnyColumn
 from shoal.columns.numbers import Column
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
-from shoal.columns.scaling import Scale, ScalingName, fit_scale
+from shoal.columns.scaling import DEFAULT_SCALING, Scale, ScalingName, fit_scale
 from shoal.errors import DataError, FileError, PlanError, counted, did_you_mean
 from shoal.kernels.arrays import Floats
 from shoal.partition.methods import Method, find_method
@@ -166,7 +166,7 @@ class _Quasi:
 
     columns: dict[str, AnyColumn] = field(default_factory=dict)
     aggregators: dict[str, str] = field(default_factory=dict)
-    scaling: ScalingName = "z-score"
+    scaling: ScalingName = DEFAULT_SCALING
     scale_of: dict[str, Scale] = field(default_factory=dict)
     mistakes: list[str] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
@@ -174,7 +174,7 @@ class _Quasi:
 
 def _quasi_identifiers(table: Table, names: list[str], plan: Plan, method: Method, kinds: Mapping[str, Kind]) -> _Quasi:
     """Read the quasi-identifiers as what they are."""
-    found = _Quasi(scaling=plan.scaling or ("range" if method.mixed else "z-score"))
+    found = _Quasi(scaling=plan.scaling or DEFAULT_SCALING)
     found.reasons = method_mistakes(table, names, plan, method)
     found.mistakes = unsupported(plan, kinds)
     if not found.reasons:

@@ -56,7 +56,7 @@ def sweep(
         Every k to try; as a text ``"5"``, ``"2:20"``, ``"2:20:2"`` or ``"3,5,10"``, where both ends belong to it.
     methods : list, or str
         Methods to try: names, each with options of its own after colons, ``"v-mdav:gamma=1.1"``, or as a pair,
-        ``("v-mdav", {"gamma": 1.1})``. By default ``mdav``, ``mdav-single``, ``v-mdav``, ``iv-mdav`` and ``ldf``.
+        ``("v-mdav", {"gamma": 1.1})``. By default the list in docs/sweeps.md.
     quasi_identifiers, plan, all_numeric, **settings
         As for :func:`shoal.protect`: roles, strata, weights, aggregators, scaling, blocking, reading and seed. k and
         method of a plan are replaced; its options go to its method, where that is tried.

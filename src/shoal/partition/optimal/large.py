@@ -228,7 +228,7 @@ def anneal_table(
             )
             for r in range(len(starts) - 1)
         ]
-        if pace.run(tasks, watch, threads, n * passes, progress, saved, began) is None:
+        if pace.run(tasks, watch, threads, n * passes, progress, saved, began=began) is None:
             return None
         if progress:
             saved[0] = max(0.0, before - _error(table.values, partition))

@@ -98,6 +98,7 @@ class Pace:
         steps: int,
         progress: TellCycle | None,
         saved: Floats,
+        *,
         began: float | None = None,
     ) -> list[T] | None:
         """Run the annealings of a cycle, of so many steps in all; None where the time is over long before they will be.

@@ -35,30 +35,32 @@ def near_records(records: Mixed) -> Ints:
 
 
 @kernel
-def _nearest(
-    values: Floats,
-    metric: Metric,
-    part: Ints,
-    near: int,
-) -> Ints:
+def _nearest(values: Floats, metric: Metric, part: Ints, near: int) -> Ints:
     """Nearest records (m, near) of the same part (m,); those of parts that have fewer are repeated."""
     m = len(values)
     by_part = np.argsort(part, kind="mergesort")
     found = np.empty((m, near), np.int64)
+    nearest, least = np.empty(near, np.int64), np.empty(near)  # sorted; ties in the order of the part
     first = 0
     while first < m:
         last = first
         while last < m and part[by_part[last]] == part[by_part[first]]:
             last += 1
-        here = by_part[first:last]
-        off = np.empty(len(here))
-        for i in here:
-            for b in range(len(here)):
-                off[b] = distance(values[i], values[here[b]], metric)
-                if here[b] == i:
-                    off[b] = np.inf
-            order = np.argsort(off, kind="mergesort")
+        for i in by_part[first:last]:
+            count = 0
+            for other in by_part[first:last]:
+                if other == i:
+                    continue
+                off = distance(values[i], values[other], metric)
+                if count == near and off >= least[near - 1]:
+                    continue
+                at = min(count, near - 1)
+                while at > 0 and least[at - 1] > off:
+                    least[at], nearest[at] = least[at - 1], nearest[at - 1]
+                    at -= 1
+                least[at], nearest[at] = off, other
+                count = min(count + 1, near)
             for t in range(near):
-                found[i, t] = here[order[t % max(len(here) - 1, 1)]]
+                found[i, t] = nearest[t % count] if count > 0 else i
         first = last
     return found

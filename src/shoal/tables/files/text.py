@@ -118,6 +118,8 @@ def write_text(frame: pl.DataFrame, path: Path, form: TextForm | None, kept: dic
             texts = texts.fill_null(form.missing)
         if column.name in form.cells.columns and column.name in kept:
             texts = form.cells[column.name].alias("").zip_with(kept[column.name], texts)
+        if frame.width == 1:  # quoted: readers pass over blank lines, at the end of a file or anywhere
+            texts = texts.fill_null("")
         columns.append(texts.alias(column.name))
     data = pl.DataFrame(columns).write_csv(
         separator=form.delimiter, include_header=form.header, line_terminator=form.newline
