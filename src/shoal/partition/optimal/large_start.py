@@ -36,6 +36,7 @@ from shoal.partition.optimal.large import (
 )
 from shoal.partition.optimal.objective import errors_of_groups
 from shoal.partition.optimal.problem import Problem, problem_of_rows
+from shoal.partition.refine import refine
 from shoal.partition.search.pace import Lengths, Pace
 from shoal.partition.search.searchable import join_blocks
 from shoal.partition.tfrp import tfrp
@@ -44,6 +45,7 @@ _PART = 150_000  # records that the winner of the race partitions together: what
 _ALL = 16_384  # records up to which all methods partition the whole table
 _SAMPLE = 3000  # records of a sample
 _SMALL = 16  # k up to which hdf is quick
+_REFINED = 150_000  # records times k up to which refining takes a moment; it moves whole clusters of fewer than k
 _DESCENT = 20  # proposals for each record that judge a start
 
 Fast = Callable[[Records, int, Ints], Ints]
@@ -72,6 +74,9 @@ def start_large(problem: Problem, threads: int) -> tuple[Ints, LargeTable]:
     if len(fast) > 1 or best is by_mdav:
         tried = _descend(table, by_mdav, threads)
         best = tried if _cost(table, tried) < least else best
+    if problem.k > _SMALL and len(problem) * problem.k <= _REFINED and len(parts) == 1:
+        refined = [refine(Records(table.values), start, problem.k, new_watch()) for start in (best, by_mdav)]
+        best = min([best, *refined], key=partial(_cost, table))
     groups = np.empty_like(best)
     groups[order] = best
     return groups, table
