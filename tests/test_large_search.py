@@ -8,7 +8,7 @@ import pytest
 from shoal.columns.scaling import Records
 from shoal.kernels.watch import new_watch
 from shoal.partition.methods import METHODS
-from shoal.partition.optimal import large
+from shoal.partition.optimal import large, large_start
 from shoal.partition.optimal.large import levels_of
 from shoal.partition.optimal.large_start import start_large
 from shoal.partition.optimal.numeric_search import NumericSearch
@@ -40,6 +40,8 @@ def _problem(x: np.ndarray, k: int, blocks: np.ndarray | None = None) -> Problem
 def small_regions(monkeypatch):
     monkeypatch.setattr(large, "_WHOLE", 2000)
     monkeypatch.setattr(large, "_REGION", 2000)
+    monkeypatch.setattr(large_start, "_PART", 3000)
+    monkeypatch.setattr(large_start, "_ALL", 1000)
 
 
 @pytest.mark.parametrize(
