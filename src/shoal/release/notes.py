@@ -77,8 +77,8 @@ def _condition_notes(run: Run) -> list[str]:
         for one in run.strata.persons
     ]
     notes += [
-        f"k does not count '{one}', which numbers the records of each '{key}'; where it tells persons apart, name it as "
-        "persons (--persons)"
+        f"k does not count '{one}', which numbers the records of each '{key}'; where it tells persons apart, name it "
+        "as persons (--persons)"
         for one, key in run.strata.within.items()
     ]
     unsure = run.strata.doubtful
