@@ -114,6 +114,14 @@ def test_records_without_an_identifier_count_as_one_person_together():
         assert len(set(members)) >= 2
 
 
+def test_a_named_identifier_counts_where_nothing_repeats_but_that_it_is_missing():
+    table = pl.DataFrame({"id": ["a", "b", None, None, None, None, "c", "d"], "x": [1, 2, 10, 11, 20, 21, 30, 31]})
+    release = shoal.protect(table, 2, "x", identifiers="id", persons="id", method="mdav")
+    for members in by_group(table["id"].fill_null("nobody"), release.groups):
+        assert len(set(members)) >= 2
+    assert release.summary.persons == {"id": 4}
+
+
 @pytest.mark.parametrize("method", ["mdav", "optimal", "semantic-optimal", "individual-ranking"])
 @pytest.mark.parametrize("patterns", ["counted", "ignored"])
 def test_missing_cells_do_not_tell_fewer_than_k_persons_apart(method, patterns):
@@ -189,6 +197,43 @@ def test_keys_count_each_by_itself_and_names_only_where_they_are_named():
     assert identify(table, ["surname"]).doubtful == ["surname"]
     named = identify(table, list(columns)[:-1], ["surname", "visit"])
     assert [(one.name, one.count) for one in named.persons] == [("surname", 40)]
+
+
+def households(count=60, seed=4):
+    rng = np.random.default_rng(seed)
+    sizes = np.append(rng.integers(1, 6, count - 1), 6)
+    columns = {
+        "household_id": np.repeat(np.arange(count) + 700, sizes),
+        "person_no": np.concatenate([np.arange(size) + 1 for size in sizes]),
+        "age": rng.integers(0, 90, sizes.sum()),
+        "hours": rng.integers(0, 60, sizes.sum()),
+    }
+    return pl.DataFrame(columns)
+
+
+def test_the_number_of_a_person_within_her_household_is_no_key_unless_it_is_named():
+    asked = {"k": 5, "quasi_identifiers": ["age", "hours"], "identifiers": ["household_id", "person_no"]}
+    release = shoal.protect(households(), **asked, method="mdav")
+    assert release.summary.persons == {"household_id": 60}
+    told = "k does not count 'person_no', which numbers the records of each 'household_id'"
+    assert any(told in note for note in release.summary.notes)
+    named = shoal.protect(households(), **asked, persons=["household_id", "person_no"], method="mdav")
+    assert named.summary.persons == {"household_id": 60, "person_no": 6}
+    assert named.summary.information_loss > release.summary.information_loss
+
+
+@pytest.mark.parametrize("change", ["twice", "gaps", "few households"])
+def test_a_key_that_does_not_number_the_records_of_another_counts(change):
+    table = households(59 if change == "few households" else 60)  # 6 numbers are more than a tenth of 59
+    numbers = table["person_no"].to_list()
+    if change == "twice":
+        numbers[table["household_id"].to_list().index(759) + 1] = 1  # two of one household
+    if change == "gaps":
+        numbers[0] = 99  # more numbers than the largest household has persons
+    table = table.with_columns(person_no=pl.Series(numbers))
+    found = identify(open_table(table), ["household_id", "person_no"])
+    assert [one.name for one in found.persons] == ["household_id", "person_no"]
+    assert found.within == {}
 
 
 @pytest.mark.parametrize("library", ["polars", "pandas", "pyarrow"])

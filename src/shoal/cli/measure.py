@@ -31,7 +31,7 @@ from shoal.cli.options import (
     reading_of,
 )
 from shoal.cli.shell import out, tell, told_errors
-from shoal.cli.tables import plain_table
+from shoal.cli.tables import named_rows, plain_table
 from shoal.errors import decimal
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ _BY_COLUMN = {
     "pil": "PIL, %",
     "kolmogorov_smirnov": "K-S",
     "table_distance": "moved, %",
-    "suppressed_cells": "suppressed",
-    "interval_disclosure": "intervals, %",
+    "suppressed_cells": "sup-\npressed",
+    "interval_disclosure": "inter-\nvals, %",
     "risk_alone": "risk alone, %",
     "risk_added": "risk added, %",
 }
@@ -147,7 +147,7 @@ def _columns_table(found: shoal.Measures) -> Table:
     from rich.text import Text
 
     shown = [name for name in _BY_COLUMN if any(name in column for column in found.by_column.values())]
-    table = plain_table("column", *(_BY_COLUMN[name] for name in shown))
+    table = named_rows("column", *(_BY_COLUMN[name] for name in shown), names=found.by_column)
     for heading in table.columns[1:]:
         heading.justify = "right"
     for column, figures in found.by_column.items():

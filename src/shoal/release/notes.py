@@ -76,6 +76,11 @@ def _condition_notes(run: Run) -> list[str]:
         f"{counted(len(one.codes), 'record')} (persons, or --persons, says which identifiers count)"
         for one in run.strata.persons
     ]
+    notes += [
+        f"k does not count '{one}', which numbers the records of each '{key}'; where it tells persons apart, name it "
+        "as persons (--persons)"
+        for one, key in run.strata.within.items()
+    ]
     unsure = run.strata.doubtful
     if unsure:
         notes.append(
