@@ -38,15 +38,15 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _HEADINGS = {"utility": "what is kept", "risk": "what is at risk", "both": "both"}
-_BY_COLUMN = {
-    "information_loss": "loss, %",
-    "pil": "PIL, %",
+_BY_COLUMN = {  # headings of the least width, so that a name of 16 letters fits a line of 80 beside them
+    "information_loss": "loss,\n%",
+    "pil": "PIL,\n%",
     "kolmogorov_smirnov": "K-S",
-    "table_distance": "moved, %",
-    "suppressed_cells": "sup-\npressed",
-    "interval_disclosure": "inter-\nvals, %",
-    "risk_alone": "risk alone, %",
-    "risk_added": "risk added, %",
+    "table_distance": "moved,\n%",
+    "suppressed_cells": "cells\nlost",
+    "interval_disclosure": "inter-\nvals,\n%",
+    "risk_alone": "risk\nalone,\n%",
+    "risk_added": "risk\nadded,\n%",
 }
 
 
@@ -151,7 +151,7 @@ def _columns_table(found: shoal.Measures) -> Table:
     for heading in table.columns[1:]:
         heading.justify = "right"
     for column, figures in found.by_column.items():
-        cells = [_short(figures.get(name)) for name in shown]
+        cells = [_short(figures.get(name), 2 if "%" in _BY_COLUMN[name] else 3) for name in shown]
         table.add_row(Text(shoal.printable(column), overflow="fold"), *cells)
     return table
 
@@ -167,5 +167,5 @@ def _intervals_table(found: shoal.Measures, width: int) -> Table:
     return table
 
 
-def _short(value: float | int | None) -> str:
-    return "" if value is None else str(value) if isinstance(value, int) else decimal(value, 3)
+def _short(value: float | int | None, places: int) -> str:
+    return "" if value is None else str(value) if isinstance(value, int) else decimal(value, places)
