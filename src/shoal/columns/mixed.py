@@ -7,7 +7,8 @@ hierarchies Martinez, Sanchez and Valls 2012)::
 
 d_j is |x - y| over the standard deviation of a column of numbers or dates, or over what else ``scaling`` asks for (its
 range is Gower's); the steps over all steps for an ordinal column, 0 or 1 for a nominal one, and the distance of the
-hierarchy for a semantic one. A missing cell is 1 away from any value and 0 from another missing cell.
+hierarchy for a semantic one. A missing cell is 0 away from another, 1 from a category, and from a number as far as is
+to be expected (:mod:`shoal.kernels.mixed`).
 """
 
 from __future__ import annotations
@@ -136,6 +137,8 @@ def mix(
         tables=np.ascontiguousarray(np.concatenate([*tables, np.zeros(1)])),
         offset=np.cumsum(sizes) - sizes,
         width=widths,
+        mean=np.array([scale.middle(False) if scale else 0.0 for scale in scales]),
+        deviation=np.array([scale.deviation if scale else 1.0 for scale in scales]),
         start=np.concatenate([[0], np.cumsum(np.where(np.array(kinds) == NUMBER, 2, widths))]),
         weights=share / share.sum(),
         centring=np.ascontiguousarray(np.concatenate([*centring, np.zeros(1)])),

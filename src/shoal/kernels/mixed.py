@@ -2,8 +2,9 @@
 
 The values of records are ``float64 (m, d)``: a scaled number, or the code of a category; NaN where missing.
 
-The distance of two records is the weighted sum of those of their cells. A missing cell is 1 away from any value and 0
-from another missing cell.
+The distance of two records is the weighted sum of those of their cells. A missing cell is 0 from another one,
+1 from a category, and from a number x, in a column of mean m and variance v, as far as is to be expected: the root of
+(x - m)^2 + v. So an outlier is not nearer to a missing cell than to a value.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ class Metric(NamedTuple):
         The distance from code a to code b of a TABLE is at ``offset + a * width + b``.
     offset, width : int64 (d,)
         Where the distances of a column start, and how many codes it has.
+    mean, deviation : float64 (d,)
+        Of the scaled values of a NUMBER.
     start : int64 (d + 1,)
         Where the sums of a column start among those of a set of records (:func:`add_sums`); the last is their number.
     weights : float64 (d,)
@@ -45,6 +48,8 @@ class Metric(NamedTuple):
     tables: Floats
     offset: Ints
     width: Ints
+    mean: Floats
+    deviation: Floats
     start: Ints
     weights: Floats
     centring: Floats
@@ -53,9 +58,14 @@ class Metric(NamedTuple):
 @kernel
 def cell_distance(a: float, b: float, metric: Metric, j: int) -> float:
     """Distance of two cells of a column, of which the second may be a centre."""
-    if np.isnan(a) or np.isnan(b):
-        return 0.0 if np.isnan(a) and np.isnan(b) else 1.0
     kind = metric.kinds[j]
+    if np.isnan(a) or np.isnan(b):
+        if np.isnan(a) and np.isnan(b):
+            return 0.0
+        if kind != NUMBER:
+            return 1.0
+        off = (b if np.isnan(a) else a) - metric.mean[j]
+        return np.sqrt(off * off + metric.deviation[j] * metric.deviation[j])
     if kind == NUMBER:
         return abs(a - b)
     if kind == TABLE:
