@@ -80,8 +80,8 @@ def _condition_notes(run: Run) -> list[str]:
         for one in run.strata.persons
     ]
     notes += [
-        f"k does not count '{one}', which numbers the records of each '{key}'; where it tells persons apart, name it as "
-        "persons (--persons)"
+        f"k does not count '{one}', which numbers the records of each '{key}'; where it tells persons apart, name it "
+        "as persons (--persons)"
         for one, key in run.strata.within.items()
     ]
     unsure = run.strata.doubtful
@@ -154,8 +154,8 @@ def _shifted_notes(run: Run) -> list[str]:
         if abs(by) > values.std() * max(_SHIFT, 3 * np.sqrt((1 - rest / count) / rest)):
             moved["rises" if by > 0 else "falls"].append(column.name)
     return [
-        f"the suppressed values of {listed(names)} are not like the others: without them the mean {word}; another method, "
-        "such as a search, may suppress more evenly"
+        f"the suppressed values of {listed(names)} are not like the others: without them the mean {word}; another "
+        "method, such as a search, may suppress more evenly"
         for word, names in moved.items()
         if names
     ]
