@@ -141,3 +141,32 @@ def test_names_like_patterns_go_through_files(tmp_path, ending):
     assert [row[1] for row in back.rows()] == [5] * 3 + [26] * 3
     if ending == ".csv":
         assert out.read_text().splitlines()[1] == "2,1,1.50,2020-01-02,w1"
+
+
+@pytest.mark.parametrize(
+    ("kind", "nullable"), [("int64", "Int64"), ("uint8", "UInt8"), ("int16", "Int16"), ("bool", "boolean")]
+)
+def test_cells_of_numpy_types_that_hold_no_missing_value_can_be_suppressed(kind, nullable):
+    codes = np.array([1, 2, 3, 4, 5, 6]) if kind != "bool" else np.array([True, False] * 3)
+    table = pd.DataFrame(
+        {
+            "code": codes.astype(kind),
+            "town": ["x", "y", None, "z", None, "w"],
+            "job": ["p", None, "q", None, "r", None],
+        }
+    )
+    settings = {"method": "sa-mdav", "combinations": "observed", "nominal": [] if kind == "bool" else ["code"]}
+    release = shoal.protect(table, 3, ["code", "town", "job"], **settings)
+    assert release.data["code"].isna().all()
+    assert str(release.data["code"].dtype) == nullable
+
+
+def test_rules_can_suppress_whole_numbers_of_numpy_and_leave_the_others_whole():
+    table = pd.DataFrame({"a": [1, 2, 3, 4, 5, 6], "key": [1, 2, 3, 4, 1, 2], "z": [1, 1, 1, 2, 2, 2]})
+    rules = [f"if key = {key} then a {asked}" for key, asked in ((1, "<= 1"), (2, ">= 2"), (3, "= 3"), (4, "= 4"))]
+    release = shoal.protect(
+        table, 3, ["a", "z"], confidential="key", rules=rules, broken_rules="keep-where-held", method="mdav"
+    )
+    assert str(release.data["a"].dtype) == "Int64"
+    assert release.data["a"].isna().tolist() == [True] * 3 + [False] * 3
+    assert str(release.data["z"].dtype) == "int64"

@@ -114,6 +114,14 @@ def test_records_without_an_identifier_count_as_one_person_together():
         assert len(set(members)) >= 2
 
 
+def test_a_named_identifier_counts_where_nothing_repeats_but_that_it_is_missing():
+    table = pl.DataFrame({"id": ["a", "b", None, None, None, None, "c", "d"], "x": [1, 2, 10, 11, 20, 21, 30, 31]})
+    release = shoal.protect(table, 2, "x", identifiers="id", persons="id", method="mdav")
+    for members in by_group(table["id"].fill_null("nobody"), release.groups):
+        assert len(set(members)) >= 2
+    assert release.summary.persons == {"id": 4}
+
+
 @pytest.mark.parametrize("method", ["mdav", "optimal", "semantic-optimal", "individual-ranking"])
 @pytest.mark.parametrize("patterns", ["counted", "ignored"])
 def test_missing_cells_do_not_tell_fewer_than_k_persons_apart(method, patterns):
@@ -155,7 +163,8 @@ def test_a_released_value_stands_for_k_persons_where_others_are_missing():
 def test_a_stratum_of_too_few_persons_is_refused_by_name_or_merged():
     table = visits().with_columns(side=pl.Series(["east"] * 190 + ["west"] * 10))
     with pytest.raises(
-        shoal.DataError, match=r"fewer than k = 5 persons of identifier 'patient'.*'side = west' \(2 per"
+        shoal.DataError,
+        match=r"fewer than k = 5 persons of identifier 'patient' \(which repeats\): 'side = west' \(2 per",
     ):
         protect(table, strata="side")
     release = protect(table, strata="side", small_strata="merge")

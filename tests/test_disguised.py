@@ -40,6 +40,7 @@ WRITTEN = {
     "euros": ([f"{v} €" for v in VALUES], {"signs": ["€"]}),
     "EUR": ([f"EUR {v}" for v in VALUES], {"signs": ["EUR"]}),
     "per cent": ([f"{v}%" for v in VALUES], {"signs": ["%"]}),
+    "kilograms": ([f"{v} kg" for v in VALUES], {"signs": ["kg"]}),
     "per cent with a space": ([f"{v / 8} %" for v in VALUES], {"signs": ["%"]}),
 }
 # what no setting of reading helps with: refused
@@ -54,6 +55,11 @@ UNREADABLE = {
         "leap seconds",
     ),
     "days or months": ([f"0{d % 9 + 1}/03/2020" for d in range(12)], "write them as 2020-12-31"),
+    "year of two digits": ([f"{d + 1}.12.84" for d in range(12)], "write them as 2020-12-31"),
+    "names of months": ([f"{d + 1} Jan 2020" for d in range(12)], "write them as 2020-12-31"),
+    "names of months, joined": ([f"{d + 10}-Sep-84" for d in range(12)], "write them as 2020-12-31"),
+    "names of months first": ([f"March {d + 1}, 2020" for d in range(12)], "write them as 2020-12-31"),
+    "names of months, SAS": ([f"{d + 10}JUN2020" for d in range(12)], "write them as 2020-12-31"),
     "time of day": ([f"{h:02}:30" for h in range(12)], "times of day"),
     "time of day, am": ([f"{h}:30 am" for h in range(1, 13)], "times of day"),
 }
@@ -240,6 +246,11 @@ def test_other_texts_among_numbers_in_a_guise_are_told(tmp_path):
         ["flat 1", "flat 2", "flat 3"],
         ["12 kg", "none", "heavy"],
         ["SW1A 1AA", "N1 9GU", "EC1 2BB"],
+        ["1.2.3", "1.0.0", "2.10.1"],
+        ["79.1.7", "29.5.6", "15.2.4"],
+        ["10.0.21.18", "10.1.22.12", "10.2.20.14"],
+        ["686-170-8402", "902-351-6548", "472-859-7234"],
+        ["1 March Street", "2 May Road", "3 June Lane"],
     ],
     ids=str,
 )

@@ -164,6 +164,19 @@ def test_dates_that_could_be_read_in_two_ways_are_not_guessed(tmp_path):
         protect_bytes(tmp_path, b"x,y\n01/02/2020,a\n02/03/2020,b\n03/04/2020,c\n", method=None)
 
 
+@pytest.mark.parametrize("form", ["{day}.12.84", "{day}/12/84", "12/{day}/84", "84-12-{day}"])
+def test_years_of_two_digits_are_not_taken_for_those_of_the_first_century(tmp_path, form):
+    cells = "".join(f"{form.format(day=day)},a\n" for day in range(20, 26))
+    with pytest.raises(shoal.DataError, match="'x' holds dates as text"):
+        protect_bytes(tmp_path, f"x,y\n{cells}".encode(), method=None)
+
+
+def test_versions_in_a_file_are_names_and_no_dates(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x\n" + "1.12.1\n1.12.2\n1.11.3\n" * 3)
+    assert shoal.protect(path, 3, "x", method="sa-mdav").data["x"].to_list() == ["1.12.1", "1.12.2", "1.11.3"] * 3
+
+
 def test_gzip_in_and_out_has_the_same_content_and_the_same_bytes_each_time(tmp_path):
     content = gzip.compress(b"x,y\n1,a\n2,b\n6,c\n")
     first, _ = protect_bytes(tmp_path, content, name="in.csv.gz")

@@ -77,6 +77,15 @@ def test_a_manifest_of_another_release_is_left_out(made):
     assert any("another release" in note for note in found.notes)
 
 
+def test_a_hierarchy_that_is_not_that_of_the_release_is_told(made):
+    told = "the hierarchy of 'job' is another than that of the release"
+    assert not any(told in note for note in shoal.measure(made / "people.csv", made / "release.csv").notes)
+    (made / "jobs.csv").write_text(JOBS.replace("waiter,service", "waiter,office"))
+    found = shoal.measure(made / "people.csv", made / "release.csv")
+    assert found.semantic == ["job"]
+    assert any(told in note for note in found.notes)
+
+
 def test_the_command_measures_by_the_manifest_or_by_a_plan(made):
     done = run("measure", made / "people.csv", made / "release.csv", "--json")
     found = json.loads(done.stdout)

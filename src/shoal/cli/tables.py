@@ -35,7 +35,7 @@ def plain_table(*columns: str, title: str | None = None, whole: Collection[int] 
 
 
 def named_rows(*columns: str, names: Iterable[str], whole: Collection[int] = ()) -> Table:
-    """Return an empty table whose first column has names: on one line where all are short, else folded, never cut."""
+    """Return an empty table whose first column is for names: on one line where all are short, folded otherwise."""
     short = all(len(shoal.printable(name)) <= _SHORT for name in names)
     return plain_table(*columns, whole=(0, *whole) if short else whole)
 

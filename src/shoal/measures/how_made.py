@@ -15,7 +15,7 @@ from shoal.errors import PlanError
 from shoal.plan.files_read import Inputs, files_read
 from shoal.plan.folders import beside
 from shoal.plan.plan import Plan, Reading, merge_settings
-from shoal.tables.files import Source, file_format
+from shoal.tables.files import Source, checksum, file_format
 from shoal.tables.manifest import belongs, plan_of, read_manifest
 from shoal.tables.reading import read
 from shoal.tables.table import Table
@@ -119,8 +119,10 @@ def settle(made: HowMade, tables: Sequence[Table], given: Mapping[str, Any]) -> 
             continue
         if source.file and not Path(source.file).is_file():
             notes.append(f"the hierarchy of '{name}' is not where it was, so its loss is not by meaning")
-        else:
-            planned["hierarchies"][name] = source
+            continue
+        if source.file and _changed(made.manifest, name, Path(source.file)):
+            notes.append(f"the hierarchy of '{name}' is another than that of the release: its loss is by this one")
+        planned["hierarchies"][name] = source
     for setting, own in planned.items():
         more = given[setting]
         if setting == "nominal":
@@ -130,6 +132,14 @@ def settle(made: HowMade, tables: Sequence[Table], given: Mapping[str, Any]) -> 
     if settled["scaling"] is None:
         settled["scaling"] = plan.scaling
     return settled, notes
+
+
+def _changed(manifest: Mapping[str, Any], column: str, file: Path) -> bool:
+    """Whether a manifest has the checksum of another file for the hierarchy of a column."""
+    known = manifest.get("hierarchies")
+    own = known.get(column) if isinstance(known, dict) else None
+    expected = own.get("sha256") if isinstance(own, dict) else None
+    return bool(expected) and checksum(file) != expected
 
 
 def flat(names: Any) -> list[str]:

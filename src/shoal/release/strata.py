@@ -60,7 +60,7 @@ def stratify(declared: Declared, table: Table) -> Strata:
         if plan.small_strata == "error":
             check_strata(codes, labels, plan.k)
             for one in who.persons:
-                check_strata(codes, labels, plan.k, one.codes, f"persons of identifier '{one.name}', which repeats,")
+                check_strata(codes, labels, plan.k, one.codes, f"persons of identifier '{one.name}' (which repeats)")
             return Strata(codes, len(labels), who.persons, who.doubtful, who.within)
         together = join_sets(declared.sets)
         if together.mixed:

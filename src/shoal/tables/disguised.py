@@ -1,8 +1,8 @@
 """Numbers, dates and times in the guise of text or of Python objects, which would silently become categories.
 
-``1,200``, ``$4``, ``4 %``, ``(4)``, ``2024-01-01T10:00:00Z``, ``10:30``, and objects such as ``decimal.Decimal``. A
-column of text is looked at by its distinct values: where more than half of them have such a form it was hardly meant
-as names, and whoever means it can say so.
+``1,200``, ``$4``, ``4 %``, ``4 kg``, ``(4)``, ``2024-01-01T10:00:00Z``, ``3 Jan 2024``, ``10:30``, and
+objects such as ``decimal.Decimal``. A column of text is looked at by its distinct values: where more than half of them
+have such a form it was hardly meant as names, and whoever means it can say so.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ _MOST = 10_000  # distinct values that are looked at
 _CODES = (
     "EUR USD GBP CHF JPY CNY INR SEK NOK DKK ISK PLN CZK HUF RON BGN TRY CAD AUD NZD BRL MXN ZAR RUB UAH KRW SGD HKD"
 )
-_SIGNS = ("%", "‰", "US$", "R$", "Kč", "kr", "zł", "Fr.", *_CODES.split())
+_UNITS = "kg mg lbs lb km cm mm ml °C °F °"
+_SIGNS = ("%", "‰", "US$", "R$", "Kč", "kr", "zł", "Fr.", *_CODES.split(), *_UNITS.split())
 _SIGN = "|".join([*map(re.escape, sorted(_SIGNS, key=len, reverse=True)), "[$¢£¤¥₠-₿]"])
 _SPACES = " \u00a0\u202f\u2009"
 _NUMERAL = re.compile(
@@ -39,7 +40,17 @@ _BODIES = (  # form of the digits, mark of thousands, mark of decimals
     (re.compile(r"\d{1,3}(['\u2019]\d{3})+([.,]\d+)?"), "'", "."),
     (re.compile(r"\d+,\d+"), "", ","),
 )
-_DATE = re.compile(r"\s*\d{1,4}([./-])\d{1,2}\1\d{1,4}(?!\d)")
+_DAY, _MONTH = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])"
+_WORD = (
+    "(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?"
+)
+_WORD += "|nov(?:ember)?|dec(?:ember)?)"
+_DATE = re.compile(  # not 1.2.3 of a version or 10.0.0.7 of a machine
+    rf"\s*(?:(?:\d{{4}}([./-]){_MONTH}\1{_DAY}|\d\d([/-]){_MONTH}\2{_DAY}"
+    rf"|(?:{_DAY}([./-]){_MONTH}|{_MONTH}([./-]){_DAY})(?:\3|\4)(?:\d{{4}}|\d\d))(?!\d|[./-]\d)"
+    rf"|{_DAY}[ ./-]*{_WORD}[ ,./-]*(?:\d{{4}}|\d\d)(?!\d)|{_WORD}\.? *{_DAY},? *\d{{4}}(?!\d))",
+    re.IGNORECASE,
+)
 _ISO = re.compile(r"\s*\d{4}([/-])\d{1,2}\1\d{1,2}(?!\d)")
 _LEAP = re.compile(r":\d\d:60(\.\d*)?\s*(Z|[+-]\d\d(:?\d\d)?)?\s*$", re.IGNORECASE)
 _TIME = re.compile(r"\s*\d{1,2}:\d\d(:\d\d(\.\d+)?)?\s*([ap]\.?m\.?)?\s*$", re.IGNORECASE)
@@ -201,7 +212,7 @@ def _numerals(found: Sequence[Numeral], others: int) -> Disguise:
     if decimals == {","}:
         reading["decimal"] = ","
     if signs:
-        what.append("currency or per cent signs")
+        what.append("signs of currencies, per cent or other units")
         reading["signs"] = signs
     odd = any(one.odd_minus for one in found)
     if odd:

@@ -137,6 +137,19 @@ def codes_only(names: Sequence[str]) -> str:
     )
 
 
+def nullable(kind: Any) -> Any:
+    """Return the pandas type that holds missing values beside what a type holds; the same where it does so itself.
+
+    >>> nullable(np.dtype("uint8")), nullable(np.dtype(bool)), nullable(np.dtype(float))
+    ('UInt8', 'boolean', dtype('float64'))
+    """
+    # floats would hold them, too, but whole numbers would not stay whole, and true and false would become numbers
+    if isinstance(kind, np.dtype) and kind.kind in "biu":
+        bits = 8 * kind.itemsize
+        return {"b": "boolean", "i": f"Int{bits}", "u": f"UInt{bits}"}[kind.kind]
+    return kind
+
+
 def put_pandas(old: Any, released: Named, put: Flags, suppress: Flags) -> Any:
     """Return a pandas column with released names in some cells and nothing in others."""
     import pandas as pd
@@ -151,6 +164,8 @@ def put_pandas(old: Any, released: Named, put: Flags, suppress: Flags) -> Any:
         # a category that no released record has tells what a record of the original had
         filled = pd.Categorical.from_codes(codes, dtype=kind)
         return pd.Series(filled.remove_unused_categories(), index=old.index)
+    if suppress.any():
+        old = old.astype(nullable(old.dtype))
     array = old.array.copy()
     if isinstance(old.dtype, pd.ArrowDtype):
         filled = put_pyarrow(array.__arrow_array__(), old.dtype.pyarrow_dtype, released, put, suppress)

@@ -74,9 +74,10 @@ def identify(table: Table, identifiers: Sequence[str], named: Sequence[str] | No
     >>> [(one.name, one.count) for one in identify(visits, ["patient", "visit"]).persons]
     [('patient', 2)]
     """
-    found = [persons for name in (identifiers if named is None else named) if (persons := _repeating(table, name))]
     if named is not None:
-        return Identified(found, [])
+        # whoever names an identifier counts by it, also where nothing of it repeats but that it is missing
+        return Identified([one for name in named if (one := _repeating(table, name, missing=True))], [])
+    found = [one for name in identifiers if (one := _repeating(table, name))]
     keys = [one for one in found if is_key(one.name) or _contacts(table, one.name)]
     names = [one for one in found if is_name(one.name) and one not in keys]
     others = [one for one in found if one not in keys and one not in names and _nameable(table, one.name)]
@@ -103,8 +104,8 @@ def _doubtful(one: Persons) -> bool:
     return _FEW[0] * one.count <= len(one.codes) <= _FEW[1] * one.count
 
 
-def _repeating(table: Table, name: str) -> Persons | None:
-    """Return the persons of an identifier; None where every record has its own."""
+def _repeating(table: Table, name: str, missing: bool = False) -> Persons | None:
+    """Return the persons of an identifier; None where none has two records, ``missing`` values counted if asked for."""
     values = table.series(name)
     try:
         if int(values.n_unique()) == len(values):
@@ -113,7 +114,8 @@ def _repeating(table: Table, name: str) -> Persons | None:
         codes, observed, count = factor.codes, factor.observed, len(factor.labels)
     except Exception:  # lists, structs and objects, of which the libraries cannot count the distinct
         codes, observed, count = _by_text(*table.cells(name))
-    if count == int(observed.sum()):
+    alone = int(observed.sum()) == count
+    if alone and not (missing and len(observed) - count > 1):
         return None
     return Persons(name, np.where(observed, codes, count).astype(np.int64), count)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from shoal.kernels.arrays import Flags
-from shoal.tables.factors import Named, put_pandas, put_polars, put_pyarrow
+from shoal.tables.factors import Named, nullable, put_pandas, put_polars, put_pyarrow
 
 Released = Mapping[str, tuple[Any, Flags, Flags]]
 """Numbers or names of a column, where to put them, and where to put nothing."""
@@ -31,6 +31,8 @@ def put_into_pandas(frame: Any, columns: Released, drop: list[str]) -> Any:
         if isinstance(numbers, Named):
             frame.isetitem(place, put_pandas(old, numbers, put, suppress))
             continue
+        if suppress.any():
+            old = old.astype(nullable(old.dtype))
         new = old.array.copy()
         if isinstance(old.dtype, pd.ArrowDtype):
             filled = _put_arrow(new.__arrow_array__(), old.dtype.pyarrow_dtype, numbers, put, suppress)

@@ -6,7 +6,7 @@ the original column by position, never by label, so that types, missing cells an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,7 +19,7 @@ from shoal.errors import DataError, counted
 from shoal.kernels.arrays import Flags, Floats, Ints, Numbers
 from shoal.plan.roles import Kind
 from shoal.tables.disguised import is_number
-from shoal.tables.factors import Named, check_holds, factorise, holder
+from shoal.tables.factors import Named, check_holds, factorise, holder, nullable
 from shoal.tables.identifying import Profile, looks_like_contact
 from shoal.tables.released_columns import put_into_pandas, put_into_polars, put_into_pyarrow
 
@@ -63,11 +63,16 @@ class Table:
         except Exception:  # pyarrow and polars raise different errors for such columns
             return pl.DataFrame([_one_type(self.series(name)).alias(name) for name in self.names])
 
-    def types(self) -> list[tuple[str, str]]:
-        """Names and types of the columns, as the table's own library tells them, an Enum without its categories."""
+    def types(self, incomplete: Collection[str] = ()) -> list[tuple[str, str]]:
+        """Names and types of the columns, as the table's own library tells them, an Enum without its categories.
+
+        Whole numbers and true or false of numpy hold no missing value: in columns that are to be ``incomplete`` they
+        are told as the type of pandas that does.
+        """
         if _library(self.frame) == "pyarrow":
             return [(field.name, str(field.type)) for field in self.native.schema]
-        kinds = zip(self.names, self.native.dtypes, strict=True)
+        own = zip(self.names, self.native.dtypes, strict=True)
+        kinds = [(name, nullable(kind) if name in incomplete else kind) for name, kind in own]
         return [(str(name), _FIXED if str(kind).startswith(_FIXED) else str(kind)) for name, kind in kinds]
 
     def series(self, name: str) -> nw.Series[Any]:

@@ -27,6 +27,7 @@ _TIMES = (
     "%Y-%m-%d %H:%M:%S%.f",
     "%Y-%m-%dT%H:%M:%S%.f",
 )
+_FULL_YEAR = r"^\s*(\d{4}[-/]|\d\d?[./]\d\d?[./]\d{4}\s*$)"
 _ZONE = r"([Zz]|[+-]\d{2}(?::?\d{2})?)$"
 _ZONED = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d{2}(:?\d{2})?)$"
 _UTC = "Z"
@@ -238,6 +239,9 @@ def _dated(values: pl.Series, look: pl.Series) -> tuple[pl.Series, CellForm | No
     import polars as pl
 
     if values.str.contains(_LEAP).any():  # which would be taken for the second after
+        return values, None
+    # 84 would be taken for the year 84, and versions such as 1.2.3 for dates
+    if not look.str.contains(_FULL_YEAR).all() or not values.str.contains(_FULL_YEAR).all():
         return values, None
     for kind, formats in ((pl.Date, _DATES), (pl.Datetime("us"), _TIMES)):
         fitting = []
