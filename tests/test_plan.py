@@ -81,6 +81,10 @@ ALONE = {
         "column 'a' is named 2 times as quasi-identifier; name it once",
     ),
     "merging without strata": ({"small_strata": "merge"}, "small_strata: has no effect without strata"),
+    "a number that marks missing values": (
+        {"reading": {"missing": ["NA", -9]}},
+        "reading.missing.1: must be a text; put it in quotes",
+    ),
     "an unknown way to read": (
         {"reading": {"delimeter": ";"}},
         "there is no setting 'reading.delimeter'; did you mean 'delimiter'?",

@@ -539,3 +539,15 @@ def test_a_million_rows_fit_into_five_megabytes(tmp_path):
     after = before.select(pl.col(pl.Float64).round(1), "group")
     page_of(before, after, tmp_path)
     assert (tmp_path / "report.html").stat().st_size < 5_000_000
+
+
+def test_numbers_that_are_names_are_categories_among_the_columns_of_a_report(tmp_path):
+    release = shoal.protect(
+        shoal.example(60).drop("name"), 5, ["age", "satisfied"], nominal=["satisfied"], method="sa-mdav"
+    )
+    page = release.report(tmp_path / "report.html").read_text(encoding="utf-8")
+    table = page[page.index("Columns of the original") :]
+    cells = dict(
+        re.findall(r"<tr><th[^>]*>(age|satisfied)</th><td[^>]*>quasi-identifier</td><td[^>]*>(\w+)</td>", table)
+    )
+    assert cells == {"age": "number", "satisfied": "category"}

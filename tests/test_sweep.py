@@ -384,6 +384,7 @@ LADDER = [result(2, 40, 3), result(4, 20, 6), result(6, 8, 9), result(9, 4, 14),
             "It has the least loss of the 3 combinations with record linkage of at most 10 %. Going to",
         ),
         ({"max_risk": 4}, 3, "the 2 combinations with record linkage of at most 4 %. Going back to k = 6 saves 5.0"),
+        ({"max_loss": 3}, 0, "It is the only combination with information loss of at most 3 %. Going to"),
         ({"max_loss": 7}, 1, "It has the least risk of the 2 combinations with information loss of at most 7 %"),
         (
             {"max_risk": 50, "max_loss": 7},
