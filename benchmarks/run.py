@@ -13,6 +13,7 @@ BENCHMARKS = (
     "optimal",
     "bound",
     "many",
+    "any-size",
     "speed",
     "methods",
     "awkward",
@@ -40,7 +41,7 @@ def main() -> None:
     if unknown:
         parser.error(f"there is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}")
     for name in arguments.names or BENCHMARKS:
-        import_module(name).run(arguments.quick)
+        import_module(name.replace("-", "_")).run(arguments.quick)
 
 
 if __name__ == "__main__":

@@ -338,3 +338,45 @@ def test_a_link_is_followed_to_the_file_it_stands_for(tmp_path, table):
     )
     assert link.is_symlink()
     assert target.read_text() != "old"
+
+
+@pytest.fixture
+def narrow(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def test_roles_columns_and_methods_are_whole_on_a_line_of_80(tmp_path, narrow):
+    table = tmp_path / "stays.csv"
+    stays = shoal.example(60).drop("name").rename({"hours": "length_of_stay_1", "satisfied": "satisfaction"})
+    stays.drop("income").write_csv(table)
+    shown = run("inspect", table).stdout
+    assert "quasi-identifier" in shown
+    assert "length_of_stay_1" in shown
+    assert "…" not in shown
+    roles = ["-q", "age,length_of_stay_1,region", "--keep", "satisfaction", "--weight", "weight"]
+    release = tmp_path / "out.csv"
+    assert run("protect", table, "-o", release, "-k", 4, *roles, "-m", "sa-mdav").exit_code == 0
+    shown = run("measure", table, release).stdout
+    assert "length_of_stay_1" in shown
+    assert "…" not in shown
+    shown = run("sweep", table, "-k", "3,5", *roles, "-m", "sa-mondrian,mondrian-ordered").stdout
+    assert "sa-mondrian" in shown
+    assert "…" not in shown
+
+
+def test_names_of_columns_that_are_too_long_for_a_line_are_folded_and_not_cut(tmp_path, narrow):
+    name = "number_of_hours_" * 8
+    table = tmp_path / "long.csv"
+    shoal.example(60).select("age", pl.col("hours").alias(name)).write_csv(table)
+    shown = run("inspect", table).stdout
+    assert "…" not in shown
+    assert max(map(len, shown.splitlines())) <= 80
+    first = "".join(line[1:].split("  ")[0].strip() for line in shown.splitlines())
+    assert name in first
+
+
+def test_the_options_of_a_method_are_indented_on_every_line(narrow):
+    lines = run("methods", "sa-mdav").stdout.splitlines()
+    about = lines[lines.index("  dissolve = false") + 1 :]
+    assert len(about) > 1
+    assert all(line.startswith(" " * 6) for line in about if line)

@@ -163,7 +163,8 @@ def test_a_released_value_stands_for_k_persons_where_others_are_missing():
 def test_a_stratum_of_too_few_persons_is_refused_by_name_or_merged():
     table = visits().with_columns(side=pl.Series(["east"] * 190 + ["west"] * 10))
     with pytest.raises(
-        shoal.DataError, match=r"fewer than k = 5 persons of identifier 'patient'.*'side = west' \(2 per"
+        shoal.DataError,
+        match=r"fewer than k = 5 persons of identifier 'patient' \(which repeats\): 'side = west' \(2 per",
     ):
         protect(table, strata="side")
     release = protect(table, strata="side", small_strata="merge")
@@ -196,6 +197,43 @@ def test_keys_count_each_by_itself_and_names_only_where_they_are_named():
     assert identify(table, ["surname"]).doubtful == ["surname"]
     named = identify(table, list(columns)[:-1], ["surname", "visit"])
     assert [(one.name, one.count) for one in named.persons] == [("surname", 40)]
+
+
+def households(count=60, seed=4):
+    rng = np.random.default_rng(seed)
+    sizes = np.append(rng.integers(1, 6, count - 1), 6)
+    columns = {
+        "household_id": np.repeat(np.arange(count) + 700, sizes),
+        "person_no": np.concatenate([np.arange(size) + 1 for size in sizes]),
+        "age": rng.integers(0, 90, sizes.sum()),
+        "hours": rng.integers(0, 60, sizes.sum()),
+    }
+    return pl.DataFrame(columns)
+
+
+def test_the_number_of_a_person_within_her_household_is_no_key_unless_it_is_named():
+    asked = {"k": 5, "quasi_identifiers": ["age", "hours"], "identifiers": ["household_id", "person_no"]}
+    release = shoal.protect(households(), **asked, method="mdav")
+    assert release.summary.persons == {"household_id": 60}
+    told = "k does not count 'person_no', which numbers the records of each 'household_id'"
+    assert any(told in note for note in release.summary.notes)
+    named = shoal.protect(households(), **asked, persons=["household_id", "person_no"], method="mdav")
+    assert named.summary.persons == {"household_id": 60, "person_no": 6}
+    assert named.summary.information_loss > release.summary.information_loss
+
+
+@pytest.mark.parametrize("change", ["twice", "gaps", "few households"])
+def test_a_key_that_does_not_number_the_records_of_another_counts(change):
+    table = households(59 if change == "few households" else 60)  # 6 numbers are more than a tenth of 59
+    numbers = table["person_no"].to_list()
+    if change == "twice":
+        numbers[table["household_id"].to_list().index(759) + 1] = 1  # two of one household
+    if change == "gaps":
+        numbers[0] = 99  # more numbers than the largest household has persons
+    table = table.with_columns(person_no=pl.Series(numbers))
+    found = identify(open_table(table), ["household_id", "person_no"])
+    assert [one.name for one in found.persons] == ["household_id", "person_no"]
+    assert found.within == {}
 
 
 @pytest.mark.parametrize("library", ["polars", "pandas", "pyarrow"])

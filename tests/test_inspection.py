@@ -370,3 +370,13 @@ def test_no_value_but_a_usual_code_is_shown(tmp_path):
     shown = json.dumps(found.to_dict()) + found.to_yaml() + run("inspect", path).output
     assert "SECRET" not in shown
     assert "7654321" not in shown
+
+
+def test_a_printed_inspection_has_a_line_for_each_column_and_for_each_note():
+    table = pl.DataFrame({"age": [30, 31, 99, 52] * 10, "person_id": range(40)})
+    found = shoal.inspect(table)
+    lines = str(found).splitlines()
+    assert lines[0] == "40 records"
+    assert " ".join(lines[1].split()) == "age numeric quasi-identifier: a number that could single somebody out"
+    assert lines[2].startswith("person_id  numeric  identifier: ")
+    assert lines[3:] == [f"note: {note}" for note in found.notes]

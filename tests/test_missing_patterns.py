@@ -351,3 +351,20 @@ def test_keeping_patterns_apart_from_the_start_would_lose_more():
     apart = shoal.protect(strata, 5, NUMBERS, method="mdav", strata="lacks").summary
     together = shoal.protect(strata.drop("lacks"), 5, NUMBERS, method="mdav").summary
     assert together.information_loss < 0.9 * apart.information_loss
+
+
+@pytest.mark.parametrize(("method", "told"), [("sa-mdav", True), ("semantic-optimal", False)])
+def test_a_note_names_the_column_whose_mean_moves_by_what_is_suppressed(method, told):
+    rng = np.random.default_rng(5)
+    n = 400
+    income = np.where(rng.random(n) < 0.06, np.nan, rng.lognormal(7.4, 0.8, n).round())
+    columns = {"sex": rng.choice(["f", "m"], n), "age": rng.integers(18, 90, n), "income": income}
+    frame = pl.DataFrame(columns).with_columns(pl.col("income").fill_nan(None))
+    release = shoal.protect(frame, 5, list(columns), method=method)
+    suppressed = frame["income"].is_not_null() & release.data["income"].is_null()
+    assert suppressed.sum() > 0
+    kept = frame["income"].filter(~suppressed).mean()
+    falls = frame["income"].mean() - kept > 0.05 * frame["income"].std()
+    assert falls is told
+    note = "the suppressed values of 'income' are not like the others: without them the mean falls"
+    assert any(note in sentence for sentence in release.summary.notes) is told

@@ -197,6 +197,13 @@ def test_pmse_of_tables_that_can_be_separated_is_its_limit():
     assert shoal.measure(before, after).pmse == pytest.approx((90 * (chance - 0.5) ** 2 + 30 * 0.25) / 120, abs=1e-8)
 
 
+@pytest.mark.parametrize("kind", [pl.String, pl.Float64])
+def test_columns_without_any_value_can_be_measured(kind):
+    table = pl.DataFrame({"x": pl.Series([None] * 6, dtype=kind)})
+    found = shoal.protect(table, 2, "x").measure()
+    assert (found.pmse, found.information_loss) == (0.0, 0.0)
+
+
 def test_pmse_of_records_drawn_at_random_is_what_it_is_expected_to_be():
     rng = np.random.default_rng(5)
     there = np.ones(2000, dtype=bool)

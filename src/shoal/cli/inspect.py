@@ -23,7 +23,7 @@ from shoal.cli.options import (
     reading_of,
 )
 from shoal.cli.shell import out, tell, told_errors
-from shoal.cli.tables import plain_table
+from shoal.cli.tables import named_rows
 from shoal.errors import counted
 
 if TYPE_CHECKING:
@@ -64,7 +64,8 @@ def inspect(
 def _inspection_table(found: shoal.Inspection) -> Table:
     from rich.text import Text
 
-    table = plain_table("column", "type", "missing", "distinct", "proposed role", "because")
+    headings = ("column", "type", "missing", "distinct", "proposed role", "because")
+    table = named_rows(*headings, names=[p.profile.name for p in found.proposals], whole=range(1, 5))
     for p in found.proposals:
         style = {"identifier": "red", "quasi-identifier": "yellow"}.get(p.role, "")
         table.add_row(
@@ -72,7 +73,7 @@ def _inspection_table(found: shoal.Inspection) -> Table:
             Text(p.profile.type),
             str(p.profile.missing),
             str(p.profile.distinct),
-            Text(p.role, style=style, no_wrap=True),
+            Text(p.role, style=style),
             p.reason,
         )
     table.caption = counted(found.records, "record")

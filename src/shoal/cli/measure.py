@@ -31,22 +31,22 @@ from shoal.cli.options import (
     reading_of,
 )
 from shoal.cli.shell import out, tell, told_errors
-from shoal.cli.tables import plain_table
+from shoal.cli.tables import named_rows, plain_table
 from shoal.errors import decimal
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 _HEADINGS = {"utility": "what is kept", "risk": "what is at risk", "both": "both"}
-_BY_COLUMN = {
-    "information_loss": "loss, %",
-    "pil": "PIL, %",
+_BY_COLUMN = {  # headings of the least width, so that a name of 16 letters fits a line of 80 beside them
+    "information_loss": "loss,\n%",
+    "pil": "PIL,\n%",
     "kolmogorov_smirnov": "K-S",
-    "table_distance": "moved, %",
-    "suppressed_cells": "suppressed",
-    "interval_disclosure": "intervals, %",
-    "risk_alone": "risk alone, %",
-    "risk_added": "risk added, %",
+    "table_distance": "moved,\n%",
+    "suppressed_cells": "cells\nlost",
+    "interval_disclosure": "inter-\nvals,\n%",
+    "risk_alone": "risk\nalone,\n%",
+    "risk_added": "risk\nadded,\n%",
 }
 
 
@@ -147,11 +147,11 @@ def _columns_table(found: shoal.Measures) -> Table:
     from rich.text import Text
 
     shown = [name for name in _BY_COLUMN if any(name in column for column in found.by_column.values())]
-    table = plain_table("column", *(_BY_COLUMN[name] for name in shown))
+    table = named_rows("column", *(_BY_COLUMN[name] for name in shown), names=found.by_column)
     for heading in table.columns[1:]:
         heading.justify = "right"
     for column, figures in found.by_column.items():
-        cells = [_short(figures.get(name)) for name in shown]
+        cells = [_short(figures.get(name), 2 if "%" in _BY_COLUMN[name] else 3) for name in shown]
         table.add_row(Text(shoal.printable(column), overflow="fold"), *cells)
     return table
 
@@ -167,5 +167,5 @@ def _intervals_table(found: shoal.Measures, width: int) -> Table:
     return table
 
 
-def _short(value: float | int | None) -> str:
-    return "" if value is None else str(value) if isinstance(value, int) else decimal(value, 3)
+def _short(value: float | int | None, places: int) -> str:
+    return "" if value is None else str(value) if isinstance(value, int) else decimal(value, places)

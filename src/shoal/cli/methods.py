@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,6 +17,8 @@ from shoal.cli.tables import plain_table
 if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
+
+_INDENT = " " * 6
 
 
 def methods(
@@ -50,9 +53,9 @@ def _method_page(m: Any) -> Text:
     page = Text.assemble((m.name, "bold"), f"\n{m.doc}\n\nsource  {m.source}\ncost    {m.cost}\n")
     page.append("options" if m.options else "It has no options.")
     for o in m.options:
-        page.append(f"\n  {o.name} = {_shown(o.default)}\n      {o.doc}")
-        if o.choices:
-            page.append(f" ({', '.join(o.choices)})")
+        told = f"{o.doc} ({', '.join(o.choices)})" if o.choices else o.doc
+        lines = fill(told, out().width, initial_indent=_INDENT, subsequent_indent=_INDENT)
+        page.append(f"\n  {o.name} = {_shown(o.default)}\n{lines}")
     return page
 
 

@@ -188,7 +188,7 @@ def _front_table(found: shoal.Sweep) -> Table:
     axes = (found.axes.risk, found.axes.loss)
     headings = [f"{shoal.MEASURES[name].label}, %" for name in axes]
     count = f"{len(found.front)} of {counted(len(found.results), 'combination')} that no other beats"
-    table = plain_table("k", "method", *headings, "k-anonymity", "groups", "", title=count)
+    table = plain_table("k", "method", *headings, "k-ano-\nnymity", "groups", "", title=count, whole=(0, 1))
     for place in (0, 2, 3, 4, 5):
         table.columns[place].justify = "right"
     for result in found.front:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 import shoal
@@ -11,18 +12,32 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 MUCH = 50.0  # percent that a column loses, beyond which the loss of each is shown
+_SHORT = 16  # letters of a name that fit a line of 80 beside all else
 _SHOWN = 12  # columns whose loss is shown
 
 
-def plain_table(*columns: str, title: str | None = None) -> Table:
-    """Return an empty table with a heading for each column."""
+def plain_table(*columns: str, title: str | None = None, whole: Collection[int] = ()) -> Table:
+    """Return an empty table with a heading for each column; the cells at the places ``whole`` keep to one line."""
     from rich import box
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column)
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        title=title,
+        title_justify="left",
+        pad_edge=False,
+        padding=(0, 1, 0, 0),  # two spaces between columns, with that of the box: many have to fit a line of 80
+        header_style="bold",
+    )
+    for place, column in enumerate(columns):
+        table.add_column(column, no_wrap=place in whole)
     return table
+
+
+def named_rows(*columns: str, names: Iterable[str], whole: Collection[int] = ()) -> Table:
+    """Return an empty table whose first column is for names: on one line where all are short, folded otherwise."""
+    short = all(len(shoal.printable(name)) <= _SHORT for name in names)
+    return plain_table(*columns, whole=(0, *whole) if short else whole)
 
 
 def proof_row(summary: shoal.Summary) -> dict[str, str]:

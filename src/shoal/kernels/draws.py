@@ -26,17 +26,18 @@ def draw(stream: Stream, below: int) -> int:
     >>> [draw(stream, 10) for _ in range(5)]
     [8, 4, 0, 9, 1]
     """
-    return int(np.int64(((_next(stream) >> np.uint64(32)) * np.uint64(below)) >> np.uint64(32)))
+    return int(np.int64(((next_bits(stream) >> np.uint64(32)) * np.uint64(below)) >> np.uint64(32)))
 
 
 @kernel(inline=True)
 def uniform(stream: Stream) -> float:
     """Return the next number from [0, 1)."""
-    return float(_next(stream) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+    return float(next_bits(stream) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @kernel(inline=True)
-def _next(stream: Stream) -> np.uint64:
+def next_bits(stream: Stream) -> np.uint64:
+    """Return the next 64 random bits."""
     stream[0] += np.uint64(0x9E3779B97F4A7C15)
     z = stream[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -97,7 +97,7 @@ def _sample(pairs: Sequence[Pair]) -> int:
     main = sum(2 - bool(pair.there.all() and pair.kept.all()) for pair in numbers)
     main += sum(min(pair.categories, _CATEGORIES) for pair in pairs if not isinstance(pair, NumericPair))
     products = len(numbers) * (len(numbers) + 1) // 2
-    terms = main + products if main + products <= _TERMS else main
+    terms = max(main + products if main + products <= _TERMS else main, 1)  # categories without any value have none
     return min(SAMPLE, max(2 * terms, int(_WORK / terms**2)))
 
 

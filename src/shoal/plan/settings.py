@@ -58,7 +58,7 @@ _PLAIN_WORDS = {
     "int_type": "must be a whole number",
     "int_from_float": "must be a whole number",
     "literal_error": "must be {expected}",
-    "string_type": "must be a text",
+    "string_type": "must be a text; put it in quotes",
     "tuple_type": "must be a list of column names",
     "dict_type": "must be a list of names with a value each",
     "bool_type": "must be true or false",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from shoal.columns.categories import Category
+from shoal.columns.numbers import Column
 from shoal.errors import counted, decimal, fewer_others, listed, one_or_many
 from shoal.partition.missing_patterns import number_patterns
 from shoal.release.own_values import own_value_notes
@@ -17,6 +18,7 @@ from shoal.release.searching import Searched
 from shoal.tables.factors import codes_only
 from shoal.tables.files import marked_in_several_ways
 
+_SHIFT = 0.05  # standard deviations that a mean may move by suppression without a word
 _MERGED = "share groups with their nearest; their labels are"
 
 
@@ -32,6 +34,7 @@ def all_notes(run: Run, searched: Searched | None, combined: int, gap: float | N
         *own_value_notes(run.own, run.declared.plan),
         *_idle_notes(run),
         *_missing_notes(run),
+        *_shifted_notes(run),
         *_mark_notes(run),
         *run.told,
         *_search_notes(run.declared.options, searched),
@@ -75,6 +78,11 @@ def _condition_notes(run: Run) -> list[str]:
         f"k counts persons: {counted(one.count, 'person')} of identifier '{one.name}' in "
         f"{counted(len(one.codes), 'record')} (persons, or --persons, says which identifiers count)"
         for one in run.strata.persons
+    ]
+    notes += [
+        f"k does not count '{one}', which numbers the records of each '{key}'; where it tells persons apart, name it "
+        "as persons (--persons)"
+        for one, key in run.strata.within.items()
     ]
     unsure = run.strata.doubtful
     if unsure:
@@ -126,6 +134,30 @@ def _missing_notes(run: Run) -> list[str]:
     return [
         f"{counted(records, 'record')} {share} with {fewer_others(k)} of {their} group which values are missing: "
         f"whoever knows that could tell {them} apart"
+    ]
+
+
+def _shifted_notes(run: Run) -> list[str]:
+    """Name the columns whose mean moves since the suppressed values are not like the others.
+
+    A mean is said to move where that is by more than a twentieth of a standard deviation, and by more than three
+    standard errors of as many values drawn at random. No figure is told: of a single cell it would be the value.
+    """
+    moved: dict[str, list[str]] = {"falls": [], "rises": []}
+    for column, now in run.released:
+        left = column.observed & now.observed
+        count, rest = int(column.observed.sum()), int(left.sum())
+        if not isinstance(column, Column) or not 0 < rest < count:
+            continue
+        values = column.values[column.observed]
+        by = float(column.values[left].mean() - values.mean())
+        if abs(by) > values.std() * max(_SHIFT, 3 * np.sqrt((1 - rest / count) / rest)):
+            moved["rises" if by > 0 else "falls"].append(column.name)
+    return [
+        f"the suppressed values of {listed(names)} are not like the others: without them the mean {word}; another "
+        "method, such as a search, may suppress more evenly"
+        for word, names in moved.items()
+        if names
     ]
 
 

@@ -34,12 +34,15 @@ class Strata:
         The identifiers that k counts beside records: those that repeat.
     doubtful : list of str
         Identifiers that repeat and that k does not count, although they may tell persons apart.
+    within : dict of str to str
+        Identifiers that k does not count since they number the records of each value of another, and which.
     """
 
     codes: Ints
     declared: int
     persons: list[Persons] = field(default_factory=list)
     doubtful: list[str] = field(default_factory=list)
+    within: dict[str, str] = field(default_factory=dict)
 
     @property
     def merged(self) -> int:
@@ -57,14 +60,14 @@ def stratify(declared: Declared, table: Table) -> Strata:
         if plan.small_strata == "error":
             check_strata(codes, labels, plan.k)
             for one in who.persons:
-                check_strata(codes, labels, plan.k, one.codes, f"persons of identifier '{one.name}', which repeats,")
-            return Strata(codes, len(labels), who.persons, who.doubtful)
+                check_strata(codes, labels, plan.k, one.codes, f"persons of identifier '{one.name}' (which repeats)")
+            return Strata(codes, len(labels), who.persons, who.doubtful, who.within)
         together = join_sets(declared.sets)
         if together.mixed:
             codes = merge_small_mixed_strata(codes, together.counted(), plan.k)
         else:
             codes = merge_small_strata(codes, together.scaled(), plan.k)
-    return Strata(_enough_persons(declared, codes, who.persons), len(labels), who.persons, who.doubtful)
+    return Strata(_enough_persons(declared, codes, who.persons), len(labels), who.persons, who.doubtful, who.within)
 
 
 def _enough_persons(declared: Declared, codes: Ints, persons: list[Persons]) -> Ints:

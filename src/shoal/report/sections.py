@@ -26,7 +26,8 @@ def changed(facts: Facts) -> Section:
     for column in facts.changes:
         if not edition.internal and not column.released:
             continue
-        cells = [column.name, role(facts, column.name), _KIND[column.kind]]
+        codes = column.kind == "numeric" and column.name in facts.measures.categorical
+        cells = [column.name, role(facts, column.name), "category" if codes else _KIND[column.kind]]
         if not column.released:
             cells += ["removed", "", "", ""]
         elif edition.internal:

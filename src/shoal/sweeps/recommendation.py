@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.errors import PlanError, counted, decimal, did_you_mean
+from shoal.errors import PlanError, decimal, did_you_mean
 from shoal.kernels.arrays import Floats, Ints
 from shoal.measures.catalogue import MEASURES
 from shoal.sweeps.results import LOSSES, Result
@@ -118,7 +118,9 @@ def _within_limits(words: _Words, there: Ints, risk: Floats, loss: Floats, at_kn
     if len(within):
         chosen = int(within[np.lexsort((other[within], goal[within]))[0]])
         best = "least loss" if axes.max_risk is not None else "least risk"
-        reason = f"It has the {best} of the {counted(len(within), 'combination')} with {asked}"
+        reason = f"It has the {best} of the {len(within)} combinations with {asked}"
+        if len(within) == 1:
+            reason = f"It is the only combination with {asked}"
         sentence = f"{words.figures(chosen)}. {reason}{words.steps(chosen)}."
         return Judgement(words.front, at_knee, chosen, None, sentence)
     nearest = int(there[np.lexsort((goal[there], excess[there]))[0]])

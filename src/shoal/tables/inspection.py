@@ -69,9 +69,7 @@ class Inspection:
             "# a search for the least loss unless a line `method: NAME` says otherwise; `shoal methods` lists them.",
             "#",
         ]
-        width = max(len(printable(p.profile.name)) for p in self.proposals)
-        for p in self.proposals:
-            lines.append(f"# {printable(p.profile.name):<{width}}  {p.profile.kind:<8} {p.role}: {p.reason}")
+        lines += [f"# {line}" for line in self._told()]
         lines += ["#", *(f"# {printable(note)}" for note in self.notes)] if self.notes else []
         body = yaml.safe_dump(plan.to_dict(), sort_keys=False, allow_unicode=True, default_flow_style=None, width=100)
         return "\n".join(lines) + "\n" + body
@@ -89,6 +87,18 @@ class Inspection:
             asdict(p.profile) | {"role": p.role, "reason": p.reason, "nominal": p.nominal} for p in self.proposals
         ]
         return {"records": self.records, "columns": columns, "notes": list(self.notes)}
+
+    def __str__(self) -> str:
+        """Return a line for each column, with its proposed role, and the notes."""
+        notes = [f"note: {printable(note)}" for note in self.notes]
+        return "\n".join([counted(self.records, "record"), *self._told(), *notes])
+
+    def _told(self) -> list[str]:
+        """Return what was found in each column and is proposed for it, a line for each."""
+        width = max((len(printable(p.profile.name)) for p in self.proposals), default=0)
+        return [
+            f"{printable(p.profile.name):<{width}}  {p.profile.kind:<8} {p.role}: {p.reason}" for p in self.proposals
+        ]
 
     def _repr_html_(self) -> str:
         """Return what notebooks show: the columns with their proposed roles, and no value of the table."""

@@ -4,13 +4,14 @@ Where the plan does not say which identifiers tell persons apart, the names of t
 ``id``, an e-mail address, an account, a ``patient``; each by itself, since a record may name two persons. Names and
 addresses do not, since two people may have one name, and neither does anything else, since any column may be removed as
 an identifier. Where these have a few records each, as persons with several records would, they are doubtful; names and
-addresses all together.
+addresses all together. What numbers the records of each value of another key, such as the persons of a household from
+1, is no key of its own: the first of every household are not one person.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from shoal.tables.table import Table
 
 _SAMPLE = 1000  # values whose form is looked at
 _FEW = (1.5, 20.0)  # records of a value, on average, between which an identifier may well tell persons apart
+_FEWER = 10  # times as many values as a column has that numbers the records of each of them
 
 
 @dataclass(frozen=True)
@@ -54,10 +56,13 @@ class Identified:
         Those that k counts.
     doubtful : list of str
         Identifiers that repeat and do not count, although they may tell persons apart.
+    within : dict of str to str
+        Identifiers that do not count since they number the records of each value of another, and which.
     """
 
     persons: list[Persons]
     doubtful: list[str]
+    within: dict[str, str] = field(default_factory=dict)
 
 
 def identify(table: Table, identifiers: Sequence[str], named: Sequence[str] | None = None) -> Identified:
@@ -77,7 +82,21 @@ def identify(table: Table, identifiers: Sequence[str], named: Sequence[str] | No
     names = [one for one in found if is_name(one.name) and one not in keys]
     others = [one for one in found if one not in keys and one not in names and _nameable(table, one.name)]
     doubtful = [one.name for one in (*([_together(names)] if names and not keys else []), *others) if _doubtful(one)]
-    return Identified(keys, doubtful)
+    within = {one.name: key.name for one in keys for key in keys if _numbers_within(one, key)}
+    return Identified([one for one in keys if one.name not in within], doubtful, within)
+
+
+def _numbers_within(one: Persons, key: Persons) -> bool:
+    """Whether an identifier numbers the records of each value of a key, as persons of a household are numbered.
+
+    No two records of a value have the same number, and there are no more numbers than the value with the most records
+    needs. Two keys of persons are like that only where one met all of the other kind, each once; that there must be far
+    fewer numbers than values leaves such keys alone in small tables, and never takes both away.
+    """
+    if one.count * _FEWER > key.count or one.count != int(np.bincount(key.codes).max()):
+        return False
+    pairs = key.codes * (one.count + 1) + one.codes
+    return len(np.unique(pairs)) == len(pairs)
 
 
 def _doubtful(one: Persons) -> bool:

@@ -64,7 +64,7 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
     members, counts, place = np.empty((most, 2 * k), np.int64), np.zeros(most, np.int64), np.empty(n, np.int64)
     sums, errors = np.zeros((most, d)), np.zeros(most)
     for row in range(n):
-        _enter(values, members, counts, place, sums, groups, row, groups[row])
+        enter(values, members, counts, place, sums, groups, row, groups[row])
     spare, spares = np.empty(most, np.int64), 0
     for g in range(most):
         if counts[g] == 0:
@@ -106,24 +106,24 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
                 if counts[b] == 2 * k - 1:
                     continue
                 if objective is None:
-                    change = _join(values, sums, counts, row, b) - _leave(values, sums, counts, row, a)
+                    change = join(values, sums, counts, row, b) - leave(values, sums, counts, row, a)
                 else:
                     size_a = _without(members, counts, place, row, a, pair[0])
                     size_b = _with(members, counts, row, b, pair[1])
                     error_a = group_error(values, objective, pair[0, :size_a], k)
                     error_b = group_error(values, objective, pair[1, :size_b], k)
                     change = error_a + error_b - errors[a] - errors[b]
-                if not _taken(change, temperature, stream):
+                if not taken(change, temperature, stream):
                     continue
-                _go(values, members, counts, place, sums, groups, row)
-                _enter(values, members, counts, place, sums, groups, row, b)
+                go(values, members, counts, place, sums, groups, row)
+                enter(values, members, counts, place, sums, groups, row, b)
                 if objective is not None:
                     errors[a], errors[b] = error_a, error_b
                 continue
             at = int(uniform(stream) * (counts[b] - 1))
             other = members[b, at if at < place[target] else at + 1]
             if objective is None:
-                change = _exchange(values, sums, counts, row, other, a, b)
+                change = exchange(values, sums, counts, row, other, a, b)
             else:
                 size_a = _without(members, counts, place, row, a, pair[0])
                 size_b = _without(members, counts, place, other, b, pair[1])
@@ -131,7 +131,7 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
                 error_a = group_error(values, objective, pair[0, : size_a + 1], k)
                 error_b = group_error(values, objective, pair[1, : size_b + 1], k)
                 change = error_a + error_b - errors[a] - errors[b]
-            if not _taken(change, temperature, stream):
+            if not taken(change, temperature, stream):
                 continue
             for j in range(d):
                 v = values[other, j] - values[row, j]
@@ -155,9 +155,9 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
                 if home < 0 or counts[home] <= k or (t >= 0 and uniform(stream) < 0.1):
                     continue
                 if objective is None:
-                    change -= _leave(values, sums, counts, candidate, home)
+                    change -= leave(values, sums, counts, candidate, home)
                 moved[count], homes[count] = candidate, home
-                _go(values, members, counts, place, sums, groups, candidate)
+                go(values, members, counts, place, sums, groups, candidate)
                 count += 1
                 if count == k:
                     break
@@ -166,16 +166,16 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
                 change += group_error(values, objective, moved[:k], k)
                 if objective is not None:
                     change += _redone(values, objective, members, counts, errors, homes, k, k)
-            if count == k and _taken(change, temperature, stream):
+            if count == k and taken(change, temperature, stream):
                 spares -= 1
                 for t in range(k):
-                    _enter(values, members, counts, place, sums, groups, moved[t], new)
+                    enter(values, members, counts, place, sums, groups, moved[t], new)
                 if objective is not None:
                     _redo(values, objective, members, counts, errors, homes, k, k)
                     errors[new] = group_error(values, objective, members[new, :k], k)
             else:
                 for t in range(count):
-                    _enter(values, members, counts, place, sums, groups, moved[t], homes[t])
+                    enter(values, members, counts, place, sums, groups, moved[t], homes[t])
         else:
             if counts[a] > k + 1:
                 continue
@@ -188,27 +188,27 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
                 for near_row in neighbours[moved[t]]:
                     b = groups[near_row]
                     if b != a and counts[b] < 2 * k - 1:
-                        joining = _join(values, sums, counts, moved[t], b)
+                        joining = join(values, sums, counts, moved[t], b)
                         if joining < least:
                             least, home = joining, b
                 if home < 0:
                     break
                 change += least
                 homes[t] = home
-                _go(values, members, counts, place, sums, groups, moved[t])
-                _enter(values, members, counts, place, sums, groups, moved[t], home)
+                go(values, members, counts, place, sums, groups, moved[t])
+                enter(values, members, counts, place, sums, groups, moved[t], home)
                 gone += 1
             if gone == count and objective is not None:
                 change = _redone(values, objective, members, counts, errors, homes, count, k) - errors[a]
-            if gone == count and _taken(change, temperature, stream):
+            if gone == count and taken(change, temperature, stream):
                 spare[spares] = a
                 spares += 1
                 if objective is not None:
                     _redo(values, objective, members, counts, errors, homes, count, k)
             else:
                 for t in range(gone):
-                    _go(values, members, counts, place, sums, groups, moved[t])
-                    _enter(values, members, counts, place, sums, groups, moved[t], a)
+                    go(values, members, counts, place, sums, groups, moved[t])
+                    enter(values, members, counts, place, sums, groups, moved[t], a)
 
 
 @kernel
@@ -230,7 +230,7 @@ def _work(scales: Floats, hot: float, cold: float) -> float:
 
 
 @kernel(inline=True)
-def _taken(change: float, temperature: float, stream: Stream) -> bool:
+def taken(change: float, temperature: float, stream: Stream) -> bool:
     """Whether a change is taken at this temperature."""
     if change <= 0.0:
         return change < 0.0
@@ -262,19 +262,19 @@ def _off(values: Floats, sums: Floats, counts: Ints, row: int, g: int) -> float:
 
 
 @kernel(inline=True)
-def _join(values: Floats, sums: Floats, counts: Ints, row: int, g: int) -> float:
+def join(values: Floats, sums: Floats, counts: Ints, row: int, g: int) -> float:
     """By how much the sum of squares of a group grows with a record."""
     return _off(values, sums, counts, row, g) * counts[g] / (counts[g] + 1.0)
 
 
 @kernel(inline=True)
-def _leave(values: Floats, sums: Floats, counts: Ints, row: int, g: int) -> float:
+def leave(values: Floats, sums: Floats, counts: Ints, row: int, g: int) -> float:
     """By how much the sum of squares of a group falls without one of its records."""
     return _off(values, sums, counts, row, g) * counts[g] / (counts[g] - 1.0)
 
 
 @kernel(inline=True)
-def _exchange(values: Floats, sums: Floats, counts: Ints, row: int, other: int, a: int, b: int) -> float:
+def exchange(values: Floats, sums: Floats, counts: Ints, row: int, other: int, a: int, b: int) -> float:
     """By how much the sum of squares changes when a record of a and another of b change places.
 
     The sums change by v and -v, so the change is that of |sum|^2 / size, twice.
@@ -299,7 +299,7 @@ def _exchange(values: Floats, sums: Floats, counts: Ints, row: int, other: int, 
 
 
 @kernel(inline=True)
-def _enter(
+def enter(
     values: Floats, members: Ints, counts: Ints, place: Ints, sums: Floats, groups: Ints, row: int, g: int
 ) -> None:
     """Put a record into a group."""
@@ -312,7 +312,7 @@ def _enter(
 
 
 @kernel(inline=True)
-def _go(values: Floats, members: Ints, counts: Ints, place: Ints, sums: Floats, groups: Ints, row: int) -> None:
+def go(values: Floats, members: Ints, counts: Ints, place: Ints, sums: Floats, groups: Ints, row: int) -> None:
     """Take a record out of its group; the last member takes its place. An empty group has sums of exactly 0."""
     g = groups[row]
     counts[g] -= 1

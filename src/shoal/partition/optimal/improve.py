@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
@@ -18,6 +19,7 @@ _NEIGHBOURS = 30
 _FAR_ABOVE = 10.0  # times the mean error of a record: there are no groups at this temperature
 _COLD = 0.01  # times the error of a record
 
+Integers = NDArray[np.int64] | NDArray[np.int32]
 Neighbours = tuple[Ints, Floats]  # rows near each row, and the squared distance to the k-th of them
 
 
@@ -73,16 +75,19 @@ def neighbours_of(part: Problem) -> Neighbours:
     """Return the rows nearest to each row, and the squared distance to the k-th of them."""
     neighbours = np.empty((len(part), min(_NEIGHBOURS, len(part) - 1)), dtype=np.int64)
     scales = np.empty(len(part))
-    _find_neighbours(open_pool(part.points), neighbours, scales, min(part.k, neighbours.shape[1]))
+    find_neighbours(open_pool(part.points), 0, len(part), neighbours, scales, min(part.k, neighbours.shape[1]))
     return neighbours, scales
 
 
 @kernel
-def _find_neighbours(pool: Pool, neighbours: Ints, scales: Floats, rank: int) -> None:
-    """Fill ``neighbours`` (n, m) with the rows nearest to each row, without itself, and ``scales`` (n,)."""
+def find_neighbours(pool: Pool, start: int, stop: int, neighbours: Integers, scales: Floats, rank: int) -> None:
+    """Fill ``neighbours`` (n, m) with the rows nearest to each row, without itself, and ``scales`` (n,).
+
+    Rows from start to stop; ``scales`` are squared distances to the neighbour of a rank.
+    """
     width = neighbours.shape[1]
     rows, distances = np.empty(width + 1, np.int64), np.empty(width + 1)
-    for row in range(neighbours.shape[0]):
+    for row in range(start, stop):
         nearest(pool, row, width + 1, rows, distances)
         filled = 0
         scales[row] = distances[rank]

@@ -1,9 +1,10 @@
 """The search for numbers: what :mod:`shoal.partition.search` needs to know of a table of scaled records.
 
-A cycle of a small table anneals the whole of it several times and combines what was seen (``whole``). A larger one is
-cut into regions, each is annealed once, and every independent part that got better is taken. The best partition is
-never lost, so the search can stop at any time. Cycles have 10 proposals for each record, then 20, 40, ..., for a small
-table up to some thousand and then no longer ones.
+A cycle of a small table anneals the whole of it several times and combines what was seen (``whole``). A larger one, or
+one with large groups, is annealed once, in regions whose borders move (``large``); where groups do not cost by formula
+it is cut into regions that are annealed one by one. Every independent part that got better is taken, and the best
+partition is never lost, so the search can stop at any time. Cycles have 10 proposals for each record, then 20, 40, ...,
+for a small table up to some thousand and then no longer ones; those of a large table have 100, 400, ...
 """
 
 from __future__ import annotations
@@ -17,9 +18,12 @@ import numpy as np
 from shoal.columns.scaling import Records
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.watch import new_watch
+from shoal.partition.optimal import large
 from shoal.partition.optimal.certificate import prove, why_no_bound
 from shoal.partition.optimal.crossover import better_parts
 from shoal.partition.optimal.improve import LONG, improve, renumbered
+from shoal.partition.optimal.large import LargeTable
+from shoal.partition.optimal.large_start import start_large
 from shoal.partition.optimal.problem import Problem, problem_of_rows
 from shoal.partition.optimal.regions import cut_regions, searched_whole
 from shoal.partition.optimal.start import start
@@ -29,16 +33,18 @@ from shoal.partition.search.searchable import TellBound, join_blocks
 from shoal.partition.univariate import univariate
 
 _FIRST = 10  # proposals for each record in the first cycle
+_LARGE_GROUPS = 12  # k from which one annealing in place finds better groups than combining does
 
 
 @dataclass(frozen=True)
 class Reached:
-    """A partition and what it costs, whether it is known to be optimal, and the blocks with what was seen in them."""
+    """A partition, its cost, whether it is known to be optimal, what was seen in blocks, and the large table."""
 
     groups: Ints
     cost: float
     exact: bool
     blocks: list[Block]
+    table: LargeTable | None = None
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,7 @@ class NumericSearch:
     """The search of a table of numbers; see :class:`shoal.partition.search.searchable.Searchable`."""
 
     problem: Problem
+    kind: str | None = None  # "whole", "large" or "regions"; by size and objective where nothing is said
     measure = "loss"
 
     @property
@@ -56,21 +63,42 @@ class NumericSearch:
     @property
     def lengths(self) -> Lengths:
         """How long cycles are: those of a table that is searched whole end to grow."""
-        return lengths(_FIRST, self.problem.k) if searched_whole(self.size) else Lengths(_FIRST)
+        if self._kind == "large":
+            return large.lengths()
+        return lengths(_FIRST, self.problem.k) if self._kind == "whole" else Lengths(_FIRST)
+
+    @property
+    def _kind(self) -> str:
+        """How it is searched."""
+        if self.kind is not None:
+            return self.kind
+        if self.problem.objective is None and (self.problem.k >= _LARGE_GROUPS or not searched_whole(self.size)):
+            return "large"
+        return "whole" if searched_whole(self.size) else "regions"
 
     def usual_passes(self) -> int:
-        """Return the number of proposals for each record that takes a second or so, and is at least 100.
+        """Return the number of proposals for each record that takes a second or so.
+
+        A large table has at least 40, which together with the start takes about twice as long as MDAV.
 
         >>> NumericSearch(Problem(np.zeros((1000, 2)), None, np.zeros(1000, dtype=np.int64), None, 3)).usual_passes()
         3000
         """
         share = 0.1 ** not_by_formula(self.problem)  # a proposal that is not by formula costs tenfold
-        return int(self.size * np.clip(5e6 * share / self.size, 100 * share, 3000 * share)) // self.size
+        least = 100 * share
+        if self._kind == "large":
+            share *= large.TRIED / large.tried_of(self.problem.k)
+            least = 40 * share
+        return int(self.size * np.clip(5e6 * share / self.size, least, 3000 * share)) // self.size
 
     def start(self, threads: int) -> Reached:
         """Return the groups of fast methods; one complete column is cut optimally (Hansen & Mukherjee 2003)."""
         problem = self.problem
         settled = problem.values.shape[1] == 1 and problem.objective is None
+        if self._kind == "large" and not settled:
+            groups, table = start_large(problem, threads)
+            cost = problem.cost(groups)
+            return Reached(groups, cost, cost == 0.0, [], table)
         rows_of_blocks = [np.flatnonzero(problem.blocks == block) for block in np.unique(problem.blocks)]
         labels = []
         for rows in rows_of_blocks:
@@ -82,7 +110,7 @@ class NumericSearch:
         groups = join_blocks(rows_of_blocks, labels)
         cost = problem.cost(groups)
         settled |= cost == 0.0
-        whole = searched_whole(self.size) and not settled
+        whole = self._kind == "whole" and not settled
         return Reached(groups, cost, settled, blocks_of(problem) if whole else [])
 
     def cycle(
@@ -93,12 +121,17 @@ class NumericSearch:
         if blocks:
             better = cycle_of_blocks(blocks, state.groups, passes, seeds, threads=threads, pace=pace, progress=progress)
             groups, blocks = better or (None, blocks)
+        elif state.table is not None:
+            hottest = large.hottest_of(passes)
+            groups = large.cycle_of_table(
+                state.table, state.groups, passes, seeds, hottest=hottest, threads=threads, pace=pace, progress=progress
+            )
         else:
             groups = self._cycle_of_regions(state.groups, passes, seeds, threads, pace, progress)
         if groups is None:
             return None
         cost = self.problem.cost(groups)
-        return Reached(groups, cost, cost == 0.0, blocks)
+        return Reached(groups, cost, cost == 0.0, blocks, state.table)
 
     def cost(self, state: Reached) -> float:
         """Return what the partition costs."""
@@ -120,7 +153,7 @@ class NumericSearch:
         """Return the search of the first records, in one block."""
         rows = np.arange(min(self.size, 8 * self.problem.k))
         few = problem_of_rows(self.problem, rows)
-        return NumericSearch(replace(few, blocks=np.zeros_like(few.blocks)))
+        return NumericSearch(replace(few, blocks=np.zeros_like(few.blocks)), self._kind)
 
     def why_no_bound(self) -> str | None:
         """Say why no lower bound can be proved; None if it can."""

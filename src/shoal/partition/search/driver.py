@@ -1,6 +1,6 @@
 """The search itself: cycles from the best partition so far, until the budget is used up.
 
-The cycles are a function of the number of steps alone: those of the ``lengths``, each twice as long as the one before;
+The cycles are a function of the number of steps alone: those of the ``lengths``, each longer than the one before;
 the last one takes what remains where that is too little for a cycle of its length and a useful one after it. A search
 that is stopped by the clock makes its last cycle as long as the time allows, and one that is interrupted forgets the
 cycle that it was in. Either way it has done what a search with that number of steps does, to the bit.
@@ -62,7 +62,7 @@ def _cycles(
     pace = Pace(until, lengths)
     done, length, cycle = 0, lengths.first, 0
     while not problem.exact(state):
-        following = int(min(2 * length, lengths.longest))
+        following = int(min(lengths.growth * length, lengths.longest))
         after = int(min(following, lengths.enough))  # what the next cycle has at least
         left, two = (passes - done,) * 2 if passes is not None else (pace.passes_left(1), pace.passes_left(2))
         if left < (1 if passes is not None else min(length, lengths.enough)):

@@ -25,7 +25,7 @@ TellCycle = Callable[[float, float], None]  # part of the cycle done, cost saved
 
 @dataclass(frozen=True)
 class Lengths:
-    """How long cycles are, in proposals for each record; each is twice as long as the one before.
+    """How long cycles are, in proposals for each record; each is so many times as long as the one before.
 
     Attributes
     ----------
@@ -37,6 +37,8 @@ class Lengths:
         From which a cycle starts far above the temperature at which groups form, where a proposal takes longer.
     combined : float
         From which groups seen are combined in a cycle, which takes a time of its own.
+    growth : int
+        How many times as long as the one before a cycle is.
     """
 
     first: int
@@ -44,6 +46,7 @@ class Lengths:
     enough: float = np.inf
     hot: float = np.inf
     combined: float = np.inf
+    growth: int = 2
 
 
 class Pace:
@@ -95,17 +98,20 @@ class Pace:
         steps: int,
         progress: TellCycle | None,
         saved: Floats,
+        *,
+        began: float | None = None,
     ) -> list[T] | None:
         """Run the annealings of a cycle, of so many steps in all; None where the time is over long before they will be.
 
-        They write to ``watch`` how many steps are done, and to ``saved``, place by place, what they saved.
+        They write to ``watch`` how many steps are done, and to ``saved``, place by place, what they saved. ``began``
+        is when the first of these steps was made, where that was in an earlier run.
         """
-        began = time.monotonic()
+        first = time.monotonic() if began is None else began
 
         def look() -> bool:
             part = min(1.0, float(watch[DONE]) / steps)
             if progress:
                 progress(part, float(saved.sum()))
-            return self.too_late(began, part)
+            return self.too_late(first, part)
 
         return run_watched(tasks, [watch], threads, look)

@@ -1,0 +1,280 @@
+"""A large table, or large groups: one annealing of all of it at a time, in regions whose borders move.
+
+In five columns a region of two thousand records is nearly all border: searched in such regions, twenty thousand records
+lose as much with 3000 proposals each as they lose with 400 without borders. So a cycle is one annealing of the table in
+place (``large_annealing``), longer than all cycles before it together, and every independent part that got better is
+kept. Groups seen are not combined: relaxations of that size take longer than what they gain, and where groups are large
+hardly any is seen twice.
+
+Memory: 4 m n bytes for m neighbours of each record, and some 100 n for the groups.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.kernels.arrays import Floats, Ints
+from shoal.kernels.chunks import search_in_chunks
+from shoal.kernels.draws import open_stream
+from shoal.kernels.pool import Pool, open_pool
+from shoal.kernels.representatives import group_rows
+from shoal.kernels.tree import open_tree_pool
+from shoal.kernels.watch import DONE, new_watch
+from shoal.partition.optimal.crossover import better_parts
+from shoal.partition.optimal.improve import find_neighbours, renumbered
+from shoal.partition.optimal.large_annealing import Levels, Partition, anneal_region, enter_all
+from shoal.partition.optimal.problem import Problem
+from shoal.partition.search.pace import Lengths, Pace, TellCycle
+
+FIRST = 100  # proposals for each record in the first cycle
+TRIED = 2  # members of a small group that a record looks at to change places with one
+_GROWTH = 4
+_WHOLE, _REGION = 50_000, 100_000  # records of a table that is one region, and of a region of a huge one
+_HALF = 0.56  # part of a table between these that is a region: two cores, and as little border as that leaves
+_TURNS = 4  # proposals for a record in a row
+_PHASES = 12  # times that regions are cut in a cycle
+_QUENCH = 0.1  # part of the proposals at the end that take improvements only
+_FEWEST, _MOST = 16, 64  # neighbours of a record
+QUICK = 500_000  # records times k up to which more neighbours than that are found in a moment
+_COLDEST = 0.04  # times the square of the distance to the k-th neighbour
+_LEAST, _GREATEST = 0.01, 1e6  # times the median square: nearer and farther neighbours count as that far
+
+
+@dataclass(frozen=True)
+class LargeTable:
+    """A table in an order in which neighbours follow each other.
+
+    Attributes
+    ----------
+    order : int64 (n,)
+        The row of the table at each place.
+    values : float64 (n, d)
+        The records in that order.
+    neighbours : int32 (n, m)
+        Places near each place, nearest first, of its own block.
+    scales : float64 (n,)
+        Squared distance to the k-th neighbour.
+    k : int
+        Smallest group.
+    """
+
+    order: Ints
+    values: Floats
+    neighbours: NDArray[np.int32]
+    scales: Floats
+    k: int
+
+
+def lengths() -> Lengths:
+    """Return how long cycles are."""
+    return Lengths(FIRST, growth=_GROWTH)
+
+
+def by_place(points: Floats) -> Ints:
+    """Return rows in the order of the leaves of a tree: near ones follow each other."""
+    tree = open_tree_pool(points)
+    return np.argsort(tree.slots[tree.place_of], kind="stable")
+
+
+def lay_out(problem: Problem, order: Ints, threads: int) -> LargeTable:
+    """Put a table into an order, in which blocks follow each other, and find the neighbours of its records."""
+    values, k = np.ascontiguousarray(problem.points[order]), problem.k
+    width = int(np.clip(2 * k, _FEWEST, _MOST))
+    blocks = problem.blocks[order]
+    starts = np.flatnonzero(np.diff(blocks, prepend=-1, append=-1))
+    neighbours, scales = np.empty((len(order), width), dtype=np.int32), np.zeros(len(order))
+    for start, stop in pairwise(starts.tolist()):
+        reach = max(width, 3 * k if k >= _FEWEST and (stop - start) * k <= QUICK else 0)
+        near = np.empty((stop - start, min(reach, stop - start - 1)), dtype=np.int32)
+        if near.size:
+            _find(values[start:stop], near, scales[start:stop], min(k, near.shape[1]), threads)
+        if near.shape[1] > width:  # every one of the nearest, and some of those beyond, where other groups are
+            half = width // 2
+            beyond = np.linspace(half, near.shape[1] - 1, width - half).astype(np.int64)
+            near = near[:, np.concatenate([np.arange(half), beyond])]
+        # a block smaller than that has its records several times, a single record itself
+        near = near if near.shape[1] else np.zeros((1, 1), dtype=np.int32)
+        neighbours[start:stop] = np.tile(near, (1, -(-width // near.shape[1])))[:, :width] + start
+    usual = scales[(scales > 0.0) & np.isfinite(scales)]
+    median = float(np.median(usual)) if len(usual) else 1.0
+    return LargeTable(order, values, neighbours, np.clip(scales, _LEAST * median, _GREATEST * median), k)
+
+
+def _find(values: Floats, neighbours: NDArray[np.int32], scales: Floats, rank: int, threads: int) -> None:
+    """Fill in the neighbours of all rows, and the squared distances to those of a rank."""
+
+    def find(pool: Pool, start: int, stop: int) -> None:
+        find_neighbours(pool, start, stop, neighbours, scales, rank)
+
+    search_in_chunks(open_pool(values), find, len(values), threads)
+
+
+def hottest_of(passes: int) -> float:
+    """Return the temperature at which a record has its first turns, times the square of its distance to others.
+
+    The longer an annealing, the more of the groups it may forget.
+    """
+    return float(np.clip(0.3 * (max(passes, 1) / 1000.0) ** (1.0 / 6.0), 0.15, 0.5))
+
+
+def levels_of(scales: Floats, passes: int, hottest: float, coldest: float = _COLDEST) -> Levels:
+    """Return the levels of an annealing with so many proposals for each record; from 0 it takes improvements only.
+
+    >>> levels = levels_of(np.array([1.0, 1.0]), 100, 0.5)
+    >>> int(levels.proposals.sum()), int(levels.proposals[levels.temperatures == 0.0].sum())
+    (100, 10)
+    """
+    quench = max(1, round(_QUENCH * passes)) if hottest > 0.0 else passes
+    cooling = passes - quench
+    own = max(1, -(-cooling // _TURNS))  # levels at which a record has its turns
+    temperatures, count = np.zeros(0), 0
+    if cooling:
+        fall = np.log(hottest / coldest) / own
+        count = own + int(np.ceil(np.log(scales.max() / scales.min()) / fall))
+        temperatures = hottest * scales.max() * np.exp(-fall * (np.arange(count) + 0.5))
+    still = -(-quench // _TURNS)
+    return Levels(
+        np.concatenate([temperatures, np.zeros(still)]),
+        np.concatenate([_shared(cooling, own, count), _shared(quench, still, still)]),
+        hottest,
+        coldest,
+    )
+
+
+def _shared(proposals: int, levels: int, count: int) -> Ints:
+    """Return proposals for each of ``count`` levels, of which any ``levels`` in a row have about as many as asked."""
+    return np.diff(np.arange(count + 1) * proposals // max(1, levels)).astype(np.int64)
+
+
+def cycle_of_table(
+    table: LargeTable,
+    groups: Ints,
+    passes: int,
+    seeds: tuple[int, int],
+    *,
+    hottest: float,
+    threads: int,
+    pace: Pace,
+    progress: TellCycle | None,
+) -> Ints | None:
+    """Anneal the whole table and keep what got better; None where time ran out."""
+    began = time.monotonic()
+    start = numbered_by_place(groups[table.order])
+    found = anneal_table(table, start, passes, seeds, hottest=hottest, threads=threads, pace=pace, progress=progress)
+    if found is None:
+        return None
+    chosen = better_parts(table.values, None, start, renumbered(found), table.k)
+    pace.measured(passes, time.monotonic() - began)
+    better = np.empty_like(chosen)
+    better[table.order] = chosen
+    return better
+
+
+def anneal_table(
+    table: LargeTable,
+    groups: Ints,
+    passes: int,
+    seeds: tuple[int, ...],
+    *,
+    hottest: float,
+    threads: int,
+    pace: Pace,
+    progress: TellCycle | None = None,
+) -> Ints | None:
+    """Return the groups (n,) of places after an annealing; None where time ran out."""
+    n, k = len(groups), table.k
+    most = n // k
+    partition = Partition(
+        groups.copy(),
+        np.empty((most, 2 * k), dtype=np.int64),
+        np.zeros(most, dtype=np.int64),
+        np.empty(n, dtype=np.int64),
+        np.zeros((most, table.values.shape[1])),
+    )
+    enter_all(table.values, partition)
+    levels = levels_of(table.scales, passes, hottest)
+    watch, saved, began = new_watch(), np.zeros(1), time.monotonic()
+    rng = np.random.default_rng(seeds)
+    largest = max(_WHOLE, min(int(_HALF * n), _REGION))
+    phases = 1 if n <= largest else int(np.clip(passes // 10, 2, _PHASES))
+    before = _error(table.values, partition) if progress else 0.0
+    for own in np.array_split(np.arange(len(levels.temperatures)), phases):
+        regions = _regions_of_groups(partition, largest, rng)
+        region_of = regions[partition.groups]
+        rows, starts = group_rows(region_of)
+        free = np.array_split(np.flatnonzero(partition.counts == 0), len(starts) - 1)
+        part = levels._replace(temperatures=levels.temperatures[own], proposals=levels.proposals[own])
+        tasks = [
+            partial(
+                anneal_region,
+                table.values,
+                partition,
+                table.neighbours,
+                table.scales,
+                region_of,
+                rows[starts[r] : starts[r + 1]],
+                _with_room(free[r], int((starts[r + 1] - starts[r]) // k)),
+                k,
+                tried_of(k),
+                part,
+                open_stream(int(rng.integers(2**63))),
+                watch,
+            )
+            for r in range(len(starts) - 1)
+        ]
+        if pace.run(tasks, watch, threads, n * passes, progress, saved, began=began) is None:
+            return None
+        if progress:
+            saved[0] = max(0.0, before - _error(table.values, partition))
+    watch[DONE] = n * passes
+    return partition.groups
+
+
+def tried_of(k: int) -> int:
+    """Return how many members of a group a record looks at to change places with one."""
+    return int(np.clip(k // 4, TRIED, 12))
+
+
+def _with_room(free: Ints, more: int) -> Ints:
+    """Return numbers of free groups, and -1 for as many that may become free."""
+    return np.concatenate([free, np.full(more, -1)])
+
+
+def _regions_of_groups(partition: Partition, largest: int, rng: np.random.Generator) -> Ints:
+    """Return the region of each group: cut in two at random places and in random directions while it is too large."""
+    counts = partition.counts
+    regions, used = np.zeros(len(counts), dtype=np.int64), 0
+    centroids = partition.sums / np.maximum(counts, 1)[:, None]
+    waiting = [np.flatnonzero(counts)]
+    while waiting:
+        part = waiting.pop()
+        if counts[part].sum() <= largest:
+            regions[part] = used
+            used += 1
+            continue
+        own = centroids[part]
+        along = own @ (own.std(axis=0) * rng.normal(size=own.shape[1]))
+        cut = int(rng.uniform(0.45, 0.55) * len(part))
+        halves = np.argpartition(along, cut)
+        waiting += [part[np.sort(halves[:cut])], part[np.sort(halves[cut:])]]
+    return regions
+
+
+def numbered_by_place(groups: Ints) -> Ints:
+    """Return the same groups, numbered by first appearance: near ones have near numbers."""
+    _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[inverse]
+
+
+def _error(values: Floats, partition: Partition) -> float:
+    """Return what the groups cost."""
+    means = partition.sums / np.maximum(partition.counts, 1)[:, None]
+    return float(((values - means[partition.groups]) ** 2).sum())

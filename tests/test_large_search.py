@@ -1,0 +1,121 @@
+"""The search of large tables and of large groups: never worse than a fast method, refined or not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from shoal.columns.scaling import Records
+from shoal.kernels.watch import new_watch
+from shoal.partition.methods import METHODS
+from shoal.partition.optimal import large, large_start
+from shoal.partition.optimal.large import levels_of
+from shoal.partition.optimal.large_start import start_large
+from shoal.partition.optimal.numeric_search import NumericSearch
+from shoal.partition.optimal.problem import Problem
+from shoal.partition.refine import refine
+from shoal.partition.search.budget import Budget
+from shoal.partition.search.driver import search
+
+
+def _table(kind: str, n: int, d: int) -> np.ndarray:
+    rng = np.random.default_rng([n, d])
+    if kind == "normal":
+        x = rng.normal(size=(n, d))
+    elif kind == "clusters":
+        centres = 10.0 * rng.normal(size=(40, d))
+        x = centres[rng.integers(len(centres), size=n)] + rng.normal(size=(n, d))
+    elif kind == "integers":
+        x = np.round(3.0 * rng.normal(size=(n, d)))
+    else:
+        x = rng.standard_t(1.5, size=(n, d))
+    return (x - x.mean(axis=0)) / x.std(axis=0)
+
+
+def _problem(x: np.ndarray, k: int, blocks: np.ndarray | None = None) -> Problem:
+    return Problem(x, None, np.zeros(len(x), dtype=np.int64) if blocks is None else blocks, None, k)
+
+
+@pytest.fixture
+def small_regions(monkeypatch):
+    monkeypatch.setattr(large, "_WHOLE", 2000)
+    monkeypatch.setattr(large, "_REGION", 2000)
+    monkeypatch.setattr(large_start, "_PART", 3000)
+    monkeypatch.setattr(large_start, "_ALL", 1000)
+
+
+@pytest.mark.parametrize(
+    ("kind", "n", "d", "k"),
+    [
+        ("normal", 7000, 5, 3),
+        ("clusters", 7000, 4, 3),
+        ("integers", 7000, 4, 3),
+        ("heavy tails", 7000, 4, 3),
+        ("normal", 6500, 3, 10),
+        ("normal", 1000, 5, 100),
+        ("clusters", 1500, 4, 50),
+    ],
+)
+def test_by_default_it_loses_less_than_every_fast_method_refined(kind, n, d, k):
+    problem = _problem(_table(kind, n, d), k)
+    records = Records(problem.values)
+    found = search(NumericSearch(problem), 0, Budget())
+    for name in ("mdav", "v-mdav", "hdf", "mst", "tfrp", "k-ward"):
+        groups = METHODS[name].function(records, k, new_watch())
+        assert found.cost < problem.cost(groups), name
+        assert found.cost < problem.cost(refine(records, groups, k, new_watch())), name
+
+
+@pytest.mark.parametrize("kind", ["normal", "clusters", "integers", "heavy tails"])
+def test_not_even_the_start_loses_more_than_mdav(kind):
+    problem = _problem(_table(kind, 20_000, 3), 3)
+    groups, _ = start_large(problem, 1)
+    assert problem.cost(groups) < problem.cost(METHODS["mdav"].function(Records(problem.values), 3, new_watch()))
+
+
+@pytest.mark.parametrize("k", [2, 3, 13])
+def test_groups_keep_their_sizes_and_blocks_on_any_number_of_threads(k, small_regions):
+    x = _table("normal", 7000, 3)
+    blocks = np.repeat([0, 1, 2], [5000, 1985, 15])
+    problem = _problem(x, k, blocks)
+    found = [search(NumericSearch(problem), 1, Budget(steps=60 * len(x)), threads) for threads in (1, 3)]
+    assert (found[0].groups == found[1].groups).all()
+    sizes = np.bincount(found[0].groups)
+    assert sizes.min() >= k
+    assert sizes.max() <= 2 * k - 1 or k == 13  # fifteen records are one group whatever k
+    assert all(len(np.unique(blocks[found[0].groups == g])) == 1 for g in range(len(sizes)))
+
+
+def test_regions_with_moving_borders_lose_little(small_regions, monkeypatch):
+    problem = _problem(_table("normal", 7000, 2), 3)
+    in_regions = search(NumericSearch(problem), 0, Budget(steps=200 * 7000)).cost
+    monkeypatch.setattr(large, "_WHOLE", 50_000)
+    assert in_regions < 1.02 * search(NumericSearch(problem), 0, Budget(steps=200 * 7000)).cost
+
+
+def test_a_search_for_a_time_is_repeated_by_its_steps(small_regions):
+    problem = _problem(_table("normal", 8000, 3), 3)
+    timed = search(NumericSearch(problem), 0, Budget(time=1.5), 2)
+    again = search(NumericSearch(problem), 0, Budget(steps=timed.steps), 1)
+    assert timed.passes > 0
+    assert (timed.groups == again.groups).all()
+
+
+def test_more_steps_lose_less():
+    problem = _problem(_table("normal", 7000, 4), 3)
+    costs = [search(NumericSearch(problem), 0, Budget(steps=passes * 7000)).cost for passes in (0, 50, 400)]
+    assert costs[0] > costs[1] > costs[2]
+
+
+def test_every_record_has_as_many_proposals_whatever_the_distance_to_its_neighbours():
+    scales = np.array([1e-2, 1.0, 1e3])
+    levels = levels_of(scales, 1000, 0.3)
+    for scale in scales:
+        own = (levels.temperatures <= levels.hottest * scale) & (levels.temperatures >= levels.coldest * scale)
+        assert levels.proposals[own | (levels.temperatures == 0.0)].sum() == pytest.approx(1000, abs=8)
+
+
+def test_records_that_are_all_equal_lose_nothing():
+    found = search(NumericSearch(_problem(np.ones((7000, 2)), 3)), 0, Budget(steps=7000))
+    assert found.cost == 0.0
+    assert np.bincount(found.groups).min() >= 3
