@@ -521,6 +521,9 @@ def test_the_command_line_and_a_plan_ask_for_the_same(tmp_path):
     assert again.dominance == Dominance(**rule)
     assert again.persons == ("patient",)
     assert run(*words[:-1], "none", "--force").exit_code == 0
+    nothing = run(*words[:-1], "", "--force")
+    assert nothing.exit_code == 2
+    assert "--persons: names no identifier" in nothing.output
     assert pl.read_csv(out).equals(protect(table, persons=[]).data)
 
 

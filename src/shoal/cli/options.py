@@ -171,7 +171,12 @@ def categories(
 
 def persons_named(given: Sequence[str] | None) -> list[str] | None:
     """Return the identifiers that k counts; an empty list where it is ``none``."""
-    return [] if given == ["none"] else names(given)
+    if given == ["none"]:
+        return []
+    found = names(given)
+    if found == []:  # as from a variable that is not set, which must not switch off what counts by itself
+        raise shoal.PlanError("--persons: names no identifier; name one, or none to count records")
+    return found
 
 
 def dominance_of(rules: Sequence[str] | None, action: str | None) -> dict[str, Any] | None:
