@@ -118,7 +118,7 @@ def _within_limits(words: _Words, there: Ints, risk: Floats, loss: Floats, at_kn
     if len(within):
         chosen = int(within[np.lexsort((other[within], goal[within]))[0]])
         best = "least loss" if axes.max_risk is not None else "least risk"
-        reason = f"It has the {best} of the {len(within)} combinations with {asked}"
+        reason = f"It has the {best} of the {counted(len(within), 'combination')} with {asked}"
         if len(within) == 1:
             reason = f"It is the only combination with {asked}"
         sentence = f"{words.figures(chosen)}. {reason}{words.steps(chosen)}."
