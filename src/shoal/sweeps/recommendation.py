@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.errors import PlanError, decimal, did_you_mean
+from shoal.errors import PlanError, counted, decimal, did_you_mean
 from shoal.kernels.arrays import Floats, Ints
 from shoal.measures.catalogue import MEASURES
 from shoal.sweeps.results import LOSSES, Result
