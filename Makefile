@@ -13,7 +13,7 @@ demo: .venv/run.stamp
 	$(BIN)/shoal demo
 
 test: lint types
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
+	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow"
 
 test-slow: .venv/dev.stamp
 	$(BIN)/python -m pytest -n 2 -m slow

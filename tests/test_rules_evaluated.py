@@ -217,7 +217,7 @@ def as_observations(records, decimals=None):
 
 
 @given(conditions(2), RECORDS, RECORDS, st.booleans())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=250, deadline=None)
 def test_columns_give_what_a_loop_over_records_gives(condition, records, before, whole):
     if whole:
         records, before = ([{n: v and Fraction(trunc(v)) for n, v in r.items()} for r in t] for t in (records, before))
