@@ -133,14 +133,7 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
                 change = error_a + error_b - errors[a] - errors[b]
             if not taken(change, temperature, stream):
                 continue
-            for j in range(d):
-                v = values[other, j] - values[row, j]
-                sums[a, j] += v
-                sums[b, j] -= v
-            at, there = place[row], place[other]
-            members[a, at], members[b, there] = other, row
-            place[other], place[row] = at, there
-            groups[row], groups[other] = b, a
+            change_places(values, members, place, sums, groups, row, other)
             if objective is not None:
                 errors[a], errors[b] = error_a, error_b
             continue
@@ -309,6 +302,20 @@ def enter(
     groups[row] = g
     for j in range(values.shape[1]):
         sums[g, j] += values[row, j]
+
+
+@kernel(inline=True)
+def change_places(values: Floats, members: Ints, place: Ints, sums: Floats, groups: Ints, row: int, other: int) -> None:
+    """Let two records of different groups change places."""
+    a, b = groups[row], groups[other]
+    for j in range(values.shape[1]):
+        v = values[other, j] - values[row, j]
+        sums[a, j] += v
+        sums[b, j] -= v
+    at, there = place[row], place[other]
+    members[a, at], members[b, there] = other, row
+    place[other], place[row] = at, there
+    groups[row], groups[other] = b, a
 
 
 @kernel(inline=True)

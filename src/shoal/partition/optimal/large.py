@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.chunks import search_in_chunks
 from shoal.kernels.draws import open_stream
+from shoal.kernels.numbering import number_keys
 from shoal.kernels.pool import Pool, open_pool
 from shoal.kernels.representatives import group_rows
 from shoal.kernels.tree import open_tree_pool
@@ -165,7 +166,7 @@ def cycle_of_table(
 ) -> Ints | None:
     """Anneal the whole table and keep what got better; None where time ran out."""
     began = time.monotonic()
-    start = numbered_by_place(groups[table.order])
+    start = number_keys(groups[table.order])[0]  # near groups have near numbers
     found = anneal_table(table, start, passes, seeds, hottest=hottest, threads=threads, pace=pace, progress=progress)
     if found is None:
         return None
@@ -264,14 +265,6 @@ def _regions_of_groups(partition: Partition, largest: int, rng: np.random.Genera
         halves = np.argpartition(along, cut)
         waiting += [part[np.sort(halves[:cut])], part[np.sort(halves[cut:])]]
     return regions
-
-
-def numbered_by_place(groups: Ints) -> Ints:
-    """Return the same groups, numbered by first appearance: near ones have near numbers."""
-    _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[inverse]
 
 
 def _error(values: Floats, partition: Partition) -> float:

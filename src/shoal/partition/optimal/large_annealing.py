@@ -24,7 +24,7 @@ from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.draws import Stream, next_bits, uniform
 from shoal.kernels.watch import DONE, STOP
-from shoal.partition.optimal.annealing import enter, exchange, go, join, leave, taken
+from shoal.partition.optimal.annealing import change_places, enter, exchange, go, join, leave, taken
 from shoal.partition.optimal.objective import centroid_error
 
 _RARE = 10  # of 1024 proposals: a group is founded; as many times one is dissolved
@@ -96,7 +96,6 @@ def anneal_region(  # noqa: PLR0915 - a search loop in one piece
     are looked at.
     """
     groups, members, counts, place, sums = partition
-    d = values.shape[1]
     width = neighbours.shape[1]
     mine = region_of[rows[0]]
     spare, spares = free.copy(), 0
@@ -145,14 +144,7 @@ def anneal_region(  # noqa: PLR0915 - a search loop in one piece
                         at = at + 1 if at + 1 < counts[b] - 1 else 0
                     if not taken(change, temperature, stream):
                         continue
-                    for j in range(d):
-                        v = values[other, j] - values[row, j]
-                        sums[a, j] += v
-                        sums[b, j] -= v
-                    at, there = place[row], place[other]
-                    members[a, at], members[b, there] = other, row
-                    place[other], place[row] = at, there
-                    groups[row], groups[other] = b, a
+                    change_places(values, members, place, sums, groups, row, other)
                     continue
                 a = groups[row]
                 if kind < _RARE:

@@ -16,6 +16,7 @@ import numpy as np
 
 from shoal.columns.scaling import Records
 from shoal.kernels.arrays import Floats, Ints
+from shoal.kernels.numbering import number_keys
 from shoal.kernels.representatives import group_rows
 from shoal.kernels.threads import run_watched
 from shoal.kernels.watch import new_watch
@@ -32,7 +33,6 @@ from shoal.partition.optimal.large import (
     by_place,
     hottest_of,
     lay_out,
-    numbered_by_place,
 )
 from shoal.partition.optimal.objective import errors_of_groups
 from shoal.partition.optimal.problem import Problem, problem_of_rows
@@ -85,6 +85,7 @@ def start_large(problem: Problem, threads: int) -> tuple[Ints, LargeTable]:
 
 
 def _blocks(problem: Problem) -> list[Ints]:
+    """Return the rows of each block, blocks by their numbers: what is drawn depends on the order."""
     order = np.argsort(problem.blocks, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(problem.blocks[order])) + 1)
 
@@ -113,7 +114,7 @@ def _winner(problem: Problem, order: Ints, fast: list[Fast], threads: int) -> Fa
 
 def _mdav(problem: Problem) -> Ints:
     """MDAV of each block, in the order of the rows: ties are broken as MDAV does."""
-    blocks = [np.sort(rows) for rows in _blocks(problem)]
+    blocks = _blocks(problem)
     return join_blocks(blocks, [_partition(mdav, problem.points[rows], problem.k) for rows in blocks])
 
 
@@ -131,12 +132,12 @@ def _descend(table: LargeTable, groups: Ints, threads: int) -> Ints:
     Where groups are so large that none is ever founded, it matters how many there are: few quick groups are annealed.
     """
     pace = Pace(None, Lengths(_DESCENT))
-    start = numbered_by_place(groups)
+    start = number_keys(groups)[0]  # near groups have near numbers
     few = table.k > table.neighbours.shape[1] and len(groups) * table.k <= QUICK
     passes, hottest = (FIRST, hottest_of(FIRST)) if few else (_DESCENT, 0.0)
     found = anneal_table(table, start, passes, (0,), hottest=hottest, threads=threads, pace=pace)
     assert found is not None
-    found = numbered_by_place(found)
+    found = number_keys(found)[0]
     return found if _cost(table, found) < _cost(table, start) else start
 
 

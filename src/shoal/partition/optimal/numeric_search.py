@@ -79,7 +79,7 @@ class NumericSearch:
     def usual_passes(self) -> int:
         """Return the number of proposals for each record that takes a second or so.
 
-        A large table has at least 40, which together with the start takes about twice as long as MDAV.
+        A large table has at least 40.
 
         >>> NumericSearch(Problem(np.zeros((1000, 2)), None, np.zeros(1000, dtype=np.int64), None, 3)).usual_passes()
         3000
