@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import time
 
 import numpy as np
 import polars as pl
@@ -19,6 +20,7 @@ from shoal.kernels.representatives import MEAN, MEDIAN, group_rows
 from shoal.kernels.watch import new_watch
 from shoal.partition.mdav import mdav_single
 from shoal.partition.optimal import optimal
+from shoal.partition.optimal import whole as cycles
 from shoal.partition.optimal.annealing import anneal
 from shoal.partition.optimal.combine import draw, fill
 from shoal.partition.optimal.crossover import better_parts
@@ -99,6 +101,25 @@ def test_groups_may_be_larger_where_that_costs_less():
     found = solve(whole(values, k, objective), Budget(steps=2000 * n))
     assert np.bincount(found.groups).tolist() == [8] * 5
     assert found.cost == pytest.approx(n)
+
+
+def test_combining_is_given_up_when_the_time_is_over(monkeypatch):
+    """However long it takes: the partition before that cycle is returned, and its steps give it again."""
+    problem = whole(np.random.default_rng(8).normal(size=(150, 3)), 3)
+    before = solve(problem, Budget(steps=(10 + 20 + 40 + 80 + 160 + 320) * 150))
+    called = []
+
+    def endless(*arguments, **options):
+        called.append(time.monotonic())
+        time.sleep(1.0)
+        return draw(*arguments, **options)
+
+    monkeypatch.setattr(cycles, "draw", endless)
+    timed = solve(problem, Budget(time=0.8))
+    monkeypatch.undo()
+    assert called
+    assert timed.steps <= before.steps
+    assert (solve(problem, Budget(steps=timed.steps)).groups == timed.groups).all()
 
 
 def test_one_column_is_cut_optimally():
