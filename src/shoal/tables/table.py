@@ -393,9 +393,7 @@ def _not_numeric(series: nw.Series[Any], name: str) -> str:
     if not rows:
         return f"column '{name}' holds numbers as text; convert it to a numeric type"
     if len(rows) < 0.5 * len(values):
-        return (
-            f"column '{name}' has text in {len(rows)} of {counted(len(values), 'cell')}, "
-            f"the first in record {rows[0]}; correct them, or, if they mark missing values, say so (missing=[...] in `reading`, or "
-            "--missing)"
-        )
+        there = f"text in {len(rows)} of {counted(len(values), 'cell')}, the first in record {rows[0]}"
+        marks = "if they mark missing values, say so (missing=[...] in `reading`, or --missing)"
+        return f"column '{name}' has {there}; correct them, or, {marks}"
     return f"column '{name}' is text, and this method needs numbers; give it another role"
