@@ -65,6 +65,10 @@ class Slow:
     def far(self, x, y):
         return sum(w * self.cell(j, a, b) for j, (w, a, b) in enumerate(zip(self.weights, x, y, strict=True)))
 
+    def off(self, x, y):
+        """Distance without what rounding adds to it, so that ties are ties."""
+        return round(self.far(x, y), 11)
+
     def centre(self, counted):
         """Centre of records with how many of each."""
         found = []
@@ -109,10 +113,12 @@ def post_order(tree):
     return walk(root)
 
 
-def sa_mdav(slow, k, follow=True):
+def sa_mdav(slow, k, follow=True, rare=0):
     """Return the group of each row."""
     rest, groups, last = list(slow.distinct), [], None
     while sum(slow.count[r] for r in rest) >= k:
+        if groups and all(slow.count[r] <= rare for r in rest):
+            break
         start = slow.centre({r: slow.count[r] for r in rest}) if last is None else last
         first = max(rest, key=lambda r: slow.far(r, start) * slow.count[r])
         members, point = [first], first
@@ -132,31 +138,69 @@ def sa_mdav(slow, k, follow=True):
     return [of[row] for row in slow.rows]
 
 
-def s_mdav(slow, k):
-    """Return the group of each row: MDAV on records one by one, equal ones too; ties go to what came first.
+def s_mdav(slow, k, around="centroid"):
+    """Return the group of each row: Algorithm 1 of Veltmann (2022) with rows for tuples; ties go to the lowest row.
 
-    While 3k records remain, the k nearest to the one farthest from the centre are a group, and the k nearest to the one
-    farthest from that. Of 2k to 3k - 1 the first of these is made, and what remains is the last group.
+    While k rows remain: a cluster from the one farthest from the centre of all, another from the one farthest from
+    that. The row nearest to the centre of a cluster joins it, until it has k.
     """
-    left = [record for record in slow.distinct for _ in range(slow.count[record])]
-    groups = []
+    left, groups = list(range(len(slow.rows))), []
 
-    def take_round(seed):
-        nearest = sorted(left, key=lambda record: slow.far(record, seed))[:k]
-        for record in nearest:
-            left.remove(record)
-        groups.append(Counter(nearest))
+    def centre(rows):
+        return slow.centre(Counter(slow.rows[row] for row in rows))
 
     def farthest(point):
-        return max(left, key=lambda record: slow.far(record, point))
+        return max(left, key=lambda row: slow.off(slow.rows[row], point))
+
+    def grown(seed):
+        left.remove(seed)
+        members = [seed]
+        while len(members) < k:
+            point = centre(members) if around == "centroid" else slow.rows[seed]
+            members.append(min(left, key=lambda row: slow.off(slow.rows[row], point)))
+            left.remove(members[-1])
+        groups.append(members)
+
+    while len(left) >= k:
+        first = farthest(centre(left))
+        grown(first)
+        if len(left) >= k:
+            grown(farthest(slow.rows[first]))
+    centres = [centre(members) for members in groups]
+    for row in left:
+        groups[min(range(len(centres)), key=lambda g: slow.off(slow.rows[row], centres[g]))].append(row)
+    return numbered(slow, groups)
+
+
+def mdav_generic(slow, k):
+    """Return the group of each row, by the steps of Domingo-Ferrer and Torra (2005); ties go to the lowest row."""
+    left, groups = list(range(len(slow.rows))), []
+
+    def farthest(point):
+        return max(left, key=lambda row: slow.off(slow.rows[row], point))
+
+    def average():
+        return slow.centre(Counter(slow.rows[row] for row in left))
+
+    def form(seed):
+        nearest = sorted(left, key=lambda row: slow.off(slow.rows[row], slow.rows[seed]))[:k]
+        groups.append(nearest)
+        left[:] = [row for row in left if row not in nearest]
 
     while len(left) >= 3 * k:
-        first = farthest(slow.centre(Counter(left)))
-        take_round(first)
-        take_round(farthest(first))
+        r = farthest(average())
+        s = farthest(slow.rows[r])
+        form(r)
+        form(s)
     if len(left) >= 2 * k:
-        take_round(farthest(slow.centre(Counter(left))))
-    return handed_out(slow, [*groups, Counter(left)])
+        form(farthest(average()))
+    groups.append(left)
+    return numbered(slow, groups)
+
+
+def numbered(slow, groups):
+    of = {row: g for g, rows in enumerate(groups) for row in rows}
+    return [of[row] for row in range(len(slow.rows))]
 
 
 def handed_out(slow, groups):

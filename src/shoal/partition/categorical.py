@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.partition.k_modes import k_modes
+from shoal.partition.mdav_by_record import mdav_generic, s_mdav
 from shoal.partition.method import Method, Option
 from shoal.partition.mondrian import mondrian, mondrian_ordered, mondrian_strict, sa_mondrian
 from shoal.partition.mondrian_relaxed import mondrian_relaxed
-from shoal.partition.semantic_mdav import mdav_generic, s_mdav, sa_mdav, sa_mdav_static
+from shoal.partition.semantic_mdav import sa_mdav, sa_mdav_static
 from shoal.partition.semantic_optimal import search_mixed, semantic_optimal
 from shoal.plan.roles import EVERY_KIND, ORDERED
 
 _DISSOLVE = Option(
     "dissolve", "afterwards, dissolve groups whose records lose less in their nearest other groups", False, bool
+)
+_RARE = Option(
+    "rare", "end when all that remain occur at most so often, and put these into the nearest groups", 0, int, least=0
 )
 _PERSIST = Option(
     "persist", "try every place of every column before a part remains whole, not only the first", True, bool
@@ -39,9 +43,18 @@ CATEGORICAL = (
     Method(
         "s-mdav",
         s_mdav,
-        doc="MDAV by meaning: groups of k, and centroids among all names of the hierarchies.",
+        doc="MDAV by meaning: groups of k records, each joined by those nearest to its centroid.",
         source="Martinez, Sanchez & Valls 2012",
-        cost="O(d m n / k) for m distinct records",
+        cost="O(d m n / k + k d m^2) for m distinct records",
+        options=(
+            Option(
+                "around",
+                "what the records that join a group are near to: its centroid, found again with each, or its seed",
+                "centroid",
+                str,
+                choices=("centroid", "seed"),
+            ),
+        ),
         kinds=EVERY_KIND,
         records=QuasiIdentifiers.counted,
     ),
@@ -51,7 +64,7 @@ CATEGORICAL = (
         doc="Adaptive MDAV by meaning: equal records together, the nearest join until there are k.",
         source="Martinez, Sanchez & Valls 2012",
         cost="O(d m^2) for m distinct records",
-        options=(_DISSOLVE,),
+        options=(_RARE, _DISSOLVE),
         kinds=EVERY_KIND,
         records=QuasiIdentifiers.counted,
     ),
@@ -61,7 +74,7 @@ CATEGORICAL = (
         doc="As sa-mdav, with distances from the first record of a group instead of from its centroid.",
         source="Martinez, Sanchez & Valls 2012",
         cost="O(d m^2) for m distinct records",
-        options=(_DISSOLVE,),
+        options=(_RARE, _DISSOLVE),
         kinds=EVERY_KIND,
         records=QuasiIdentifiers.counted,
     ),
@@ -70,7 +83,7 @@ CATEGORICAL = (
         mdav_generic,
         doc="MDAV on numbers, ordinal and nominal columns together: groups of k; hierarchies play no part.",
         source="Domingo-Ferrer & Torra 2005",
-        cost="O(d m n / k) for m distinct records",
+        cost="O(d m n / k + k d m^2) for m distinct records",
         kinds=EVERY_KIND,
         records=QuasiIdentifiers.counted,
         category_aggregator="mode",
