@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import pairwise, permutations
 
 from slow_hierarchy import above, wu_palmer
 
@@ -43,8 +44,39 @@ class Slow:
         if kind[0] == "ordinal":
             return kind[1].index(value)
         if kind[0] == "nominal":
-            return self.values[j].index(value)
-        return post_order(kind[1]).index(value)
+            count = Counter(row[j] for row in self.rows)
+            return sorted(self.values[j], key=lambda v: (count[v], v)).index(value)
+        return self.walked(j).index(value)
+
+    def walked(self, j):
+        """Values of a column with a hierarchy in the order in which it is sorted: every way to put siblings is tried.
+
+        Of names with at most three children that occur, the closest two are side by side in the best.
+        """
+        tree = self.columns[j][1]
+        count = Counter(row[j] for row in self.rows if row[j] is not None)
+        below = {name: [v for v in self.values[j] if name == v or name in above(tree, v)] for name in pre_order(tree)}
+
+        def near(a, b):
+            return sum(wu_palmer(tree, x, y) for x in below[a] for y in below[b]) / len(below[a]) / len(below[b])
+
+        def siblings(name):
+            there = [child for child, parent in tree if parent == name and below[child]]
+            there.sort(key=lambda child: (sum(count[v] for v in below[child]), child))
+            assert len(there) <= 3
+            ways = [way for way in permutations(there) if len(way) < 2 or there.index(way[0]) < there.index(way[-1])]
+
+            def length(way):
+                steps = list(pairwise(way))
+                apart = sum(abs(there.index(a) - there.index(b)) for a, b in steps)
+                return round(sum(near(a, b) for a, b in steps), 5), apart
+
+            return min(ways, key=length)
+
+        def walk(name):
+            return [*(v for child in siblings(name) for v in walk(child)), *([name] if name in count else [])]
+
+        return walk(pre_order(tree)[0])
 
     def cell(self, j, a, b):
         kind = self.columns[j]
@@ -100,15 +132,6 @@ def pre_order(tree):
 
     def walk(node):
         return [node, *(n for child, parent in tree if parent == node for n in walk(child))]
-
-    return walk(root)
-
-
-def post_order(tree):
-    root = next(parent for _, parent in tree if parent not in dict(tree))
-
-    def walk(node):
-        return [*(n for child, parent in tree if parent == node for n in walk(child)), node]
 
     return walk(root)
 

@@ -164,6 +164,16 @@ def test_mondrian_that_gives_up(name, where):
         assert groups.max() <= run(name, records, 4).max() + 3
 
 
+@pytest.mark.parametrize("name", ["sa-mondrian", "mondrian-ordered", "mondrian-mixed"])
+def test_the_mixed_traversal_sorts_by_its_own_order(name):
+    where = {"sa-mondrian": "gap", "mondrian-ordered": "centroid", "mondrian-mixed": "median"}[name]
+    slow, records = draw("one hierarchy", 60, 0)
+    at = {slow.rows[row][0]: records.mixed_order[record, 0] for row, record in enumerate(records.record)}
+    assert len(set(at.values())) == len(at)
+    expected = slow_mixed.mondrian(slow, 3, where, place=lambda j, v: at[v])
+    assert same_groups(run(name, records, 3, traversal="mixed"), expected)
+
+
 def test_the_control_has_categories_in_the_order_that_the_seed_draws():
     slow, records = draw("one hierarchy", 60, 0)
     places = np.random.default_rng(5).permutation(records.metric.width[0])

@@ -6,7 +6,15 @@ from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.partition.k_modes import k_modes
 from shoal.partition.mdav_by_record import mdav_generic, s_mdav
 from shoal.partition.method import Method, Option
-from shoal.partition.mondrian import mondrian, mondrian_ordered, mondrian_strict, sa_mondrian
+from shoal.partition.mondrian import (
+    MIXED,
+    POST_ORDER,
+    mondrian,
+    mondrian_mixed,
+    mondrian_ordered,
+    mondrian_strict,
+    sa_mondrian,
+)
 from shoal.partition.mondrian_relaxed import mondrian_relaxed
 from shoal.partition.semantic_mdav import sa_mdav, sa_mdav_static
 from shoal.partition.semantic_optimal import search_mixed, semantic_optimal
@@ -20,6 +28,13 @@ _RARE = Option(
 )
 _PERSIST = Option(
     "persist", "try every place of every column before a part remains whole, not only the first", True, bool
+)
+_TRAVERSAL = Option(
+    "traversal",
+    "order of the names of a hierarchy: each after those below it, or before where that is nearer to its neighbours",
+    POST_ORDER,
+    str,
+    choices=(POST_ORDER, MIXED),
 )
 
 CATEGORICAL = (
@@ -120,11 +135,11 @@ CATEGORICAL = (
     ),
     Method(
         "mondrian-mixed",
-        mondrian,
+        mondrian_mixed,
         doc="mondrian on all kinds of columns; the least common subsumer of a group is released.",
         source="MOSAICrOWN D5.5 2021",
         cost="O(d m log m) a level for m distinct records",
-        options=(_PERSIST,),
+        options=(_PERSIST, _TRAVERSAL),
         kinds=EVERY_KIND,
         records=QuasiIdentifiers.counted,
         category_aggregator="least-common-subsumer",
@@ -145,7 +160,7 @@ CATEGORICAL = (
         doc="Cuts along the column farthest from its centroid, at the centroid; categories in post-order.",
         source="Veltmann 2022",
         cost="O(d m log m) a level for m distinct records",
-        options=(_PERSIST,),
+        options=(_PERSIST, _TRAVERSAL),
         kinds=EVERY_KIND,
         records=QuasiIdentifiers.counted,
     ),
@@ -155,7 +170,7 @@ CATEGORICAL = (
         doc="As mondrian-ordered, cut between the neighbouring values that are farthest apart in meaning.",
         source="Veltmann 2022",
         cost="O(d m log m) a level for m distinct records",
-        options=(_PERSIST,),
+        options=(_PERSIST, _TRAVERSAL),
         kinds=EVERY_KIND,
         records=QuasiIdentifiers.counted,
     ),

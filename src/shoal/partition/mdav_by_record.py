@@ -12,7 +12,6 @@ r, if k remain. The fewer than k at the end join the groups with the nearest cen
 ``mdav-generic``, while 3k records remain: r is farthest from the centroid, s farthest from r, and the k records nearest
 to each are a group. Of 2k to 3k - 1 records one group is made in this way, and what remains is the last.
 
-
 Equal records are rows of one distinct record, of which the first that remains is always the next to go. So it is enough
 to look at the first of each: what is farthest and nearest, and, as ties go to the lowest row number, which of several
 at one distance goes first. The groups are those of the records one by one.

@@ -7,6 +7,7 @@ from shoal.columns.hierarchy.from_values import name_of
 from shoal.columns.hierarchy.growing import grow
 from shoal.columns.hierarchy.loading import check_covered, load_hierarchy, uncovered
 from shoal.columns.hierarchy.rows import write_rows
+from shoal.columns.hierarchy.sibling_order import order_values
 from shoal.columns.hierarchy.tree import Hierarchy
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "grow",
     "load_hierarchy",
     "name_of",
+    "order_values",
     "uncovered",
     "write_rows",
 ]

@@ -31,11 +31,11 @@ def flat(values: Sequence[str], root: str = ROOT) -> Hierarchy:
     """Return one root above all values.
 
     >>> flat(["Male", "Female"]).names
-    ('*', 'Male', 'Female')
+    ('*', 'Female', 'Male')
     """
     if root in values:
         raise DataError(f"'{root}' is a value, and cannot be the root above all values; use a hierarchy of your own")
-    return grow([(value, root) for value in dict.fromkeys(values)], root=root)
+    return grow([(value, root) for value in sorted(set(values))], root=root)
 
 
 def ordered(order: Sequence[str]) -> Hierarchy:
@@ -63,7 +63,7 @@ def ordered(order: Sequence[str]) -> Hierarchy:
     # the first half comes first, whatever the stack did
     place = {name: i for i, name in enumerate(order)}
     pairs.sort(key=lambda pair: place[pair[0].split("..")[0]] if pair[0] not in place else place[pair[0]])
-    return grow(pairs, root=_span(tuple(order)))
+    return grow(pairs, root=_span(tuple(order)), in_order=True)
 
 
 def _span(part: Sequence[str]) -> str:
@@ -88,7 +88,7 @@ def intervals(values: Sequence[str], widths: Sequence[float], root: str = ROOT) 
             low = number // width * width
             chain.append(f"[{_decimal(low)}, {_decimal(low + width)})")
         chains.append([*chain, root])
-    return grow([pair for chain in chains for pair in pairwise(chain)], root=root)
+    return grow([pair for chain in chains for pair in pairwise(chain)], root=root, in_order=True)
 
 
 def _number(value: str) -> Fraction | None:

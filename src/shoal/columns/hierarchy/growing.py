@@ -37,7 +37,10 @@ class Found(NamedTuple):
 
 
 def grow(
-    pairs: Iterable[tuple[str, str]], root: str | None = None, places: Mapping[str, str] | None = None
+    pairs: Iterable[tuple[str, str]],
+    root: str | None = None,
+    places: Mapping[str, str] | None = None,
+    in_order: bool = False,
 ) -> Hierarchy:
     """Make a hierarchy from (child, parent) pairs, in any order; a pair may be given more than once.
 
@@ -50,6 +53,8 @@ def grow(
     places : mapping of str, optional
         Where each name stands in its file. Messages then tell the place and not the name: a plan may name any file,
         and who reads the message need not be allowed to read that file.
+    in_order : bool
+        Whether the order of siblings says something.
 
     Raises
     ------
@@ -98,7 +103,7 @@ def grow(
         )
     if mistakes:
         raise DataError(mistakes)
-    grown = _in_pre_order(first, root if root is not None else tops[0])
+    grown = _in_pre_order(first, root if root is not None else tops[0], in_order)
     if grown.height > DEEPEST_HIERARCHY:
         raise DataError(
             f"the hierarchy is {grown.height} names deep, and {DEEPEST_HIERARCHY} is the most; leave out some levels"
@@ -141,7 +146,7 @@ def _cyclic(parent: dict[str, str | None]) -> list[list[str]]:
     return cycles
 
 
-def _in_pre_order(parent: dict[str, str | None], root: str) -> Hierarchy:
+def _in_pre_order(parent: dict[str, str | None], root: str, in_order: bool) -> Hierarchy:
     """Number the nodes of a tree from its root, children in the order of the dict."""
     below: dict[str, list[str]] = {name: [] for name in parent}
     for name, above in parent.items():
@@ -154,4 +159,4 @@ def _in_pre_order(parent: dict[str, str | None], root: str) -> Hierarchy:
         codes[name] = len(codes)
         stack += reversed(below[name])
     above_of = [-1 if (above := parent[name]) is None else codes[above] for name in codes]
-    return Hierarchy(tuple(codes), np.array(above_of, dtype=np.int64))
+    return Hierarchy(tuple(codes), np.array(above_of, dtype=np.int64), in_order)

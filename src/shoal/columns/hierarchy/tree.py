@@ -39,6 +39,9 @@ class Hierarchy:
         Name of each node, all different, in pre-order.
     parent : int64 array (nodes,)
         Code of each node's parent; -1 for the root, which is node 0.
+    in_order : bool
+        Whether the order of siblings says something, as that of intervals does. It is no part of what makes two
+        hierarchies equal.
 
     Examples
     --------
@@ -54,6 +57,7 @@ class Hierarchy:
 
     names: tuple[str, ...]
     parent: Ints
+    in_order: bool = False
 
     def __post_init__(self) -> None:
         parent = np.asarray(self.parent, dtype=np.int64)
@@ -170,12 +174,6 @@ class Hierarchy:
         """
         return int(self.least_common_subsumer(int(np.min(codes)), int(np.max(codes))))
 
-    def post_order(self) -> Ints:
-        """Return the codes in post-order: children, in their order, before their parent."""
-        # a node is finished when all below it is, so by the end of its run; deeper ones first where runs end together
-        ends = np.arange(len(self)) + self.sizes
-        return np.asarray(np.lexsort((-self.depth, ends)), dtype=np.int64)
-
     def totals(self, counts: NDArray[Number]) -> NDArray[Number]:
         """Return, for each node, the sum of counts (nodes,) at and below it."""
         totals = np.array(counts)
@@ -197,5 +195,7 @@ class Hierarchy:
         """
         kept = self.closure(codes)
         return Hierarchy(
-            tuple(self.names[code] for code in kept), np.searchsorted(kept, self.parent[kept]) - (kept == 0)
+            tuple(self.names[code] for code in kept),
+            np.searchsorted(kept, self.parent[kept]) - (kept == 0),
+            self.in_order,
         )

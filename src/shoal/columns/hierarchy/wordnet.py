@@ -44,7 +44,7 @@ def from_wordnet(values: Iterable[str], settings: WordNetSettings | None = None)
     """
     settings = settings or WordNetSettings()
     words = read_words(Path(settings.words)) if isinstance(settings.words, str) else settings.words
-    stripped = tuple(dict.fromkeys(value.strip() for value in values))
+    stripped = tuple(sorted({value.strip() for value in values}))  # not in the order of the rows
     return _made(stripped, tuple(words.items()), settings.model_dump_json())
 
 
