@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.columns.hierarchy import (
+    COUNTED,
     DISTANCES,
     Hierarchy,
     NodeDistances,
@@ -27,11 +28,14 @@ def slow_distance(pairs, kind, counts, a, b):
     """The formulas, each level found by walking."""
     names = {name for pair in pairs for name in pair} | {a, b}
     common = subsumer(pairs, a, b)
-    if kind == "information-content":
+    if kind in COUNTED:
         at_or_below = {top: [name for name in names if top in above(pairs, name)] for top in (a, b, common)}
         total = sum(counts[name] + 1 for name in names)
         content = {top: -math.log(sum(counts[n] + 1 for n in under) / total) for top, under in at_or_below.items()}
         both = content[a] + content[b]
+        if kind == "jiang-conrath":
+            every = [sum(counts[n] + 1 for n in names if top in above(pairs, n)) for top in names]
+            return (both - 2 * content[common]) / (2 * math.log(total / min(every)))
         return 0.0 if both == 0 else 1 - 2 * content[common] / both
     depth = {name: len(above(pairs, name)) for name in names}
     if kind == "path":
@@ -121,7 +125,7 @@ def test_distances_follow_the_formulas_and_are_symmetric_and_zero_on_equal_value
     pairs, root = tree
     grown = grow(pairs, root=root)
     counts = {name: data.draw(st.integers(0, 9)) for name in grown.names}
-    frequencies = np.array([counts[name] for name in grown.names]) if kind == "information-content" else None
+    frequencies = np.array([counts[name] for name in grown.names]) if kind in COUNTED else None
     matrix = distance_matrix(grown, kind, frequencies)
     slow = [[slow_distance(pairs, kind, counts, a, b) for b in grown.names] for a in grown.names]
     np.testing.assert_allclose(matrix, slow, atol=1e-12)
@@ -153,7 +157,7 @@ def test_pairs_and_parts_of_the_matrix_agree_with_the_whole(monkeypatch):
     frequencies = rng.integers(0, 20, len(grown))
     monkeypatch.setattr("shoal.columns.hierarchy.distances._PIECE", 64)
     for kind in DISTANCES:
-        measured = NodeDistances.of(grown, kind, frequencies if kind == "information-content" else None)
+        measured = NodeDistances.of(grown, kind, frequencies if kind in COUNTED else None)
         whole = measured.matrix()
         rows, columns = rng.integers(0, 200, 30), rng.integers(0, 200, 40)
         np.testing.assert_array_equal(measured.matrix(rows, columns), whole[np.ix_(rows, columns)])
@@ -180,7 +184,7 @@ def test_a_hierarchy_of_one_node_has_no_distances():
     alone = grow([], root="all")
     assert alone.names == ("all",)
     for kind in DISTANCES:
-        assert distance_matrix(alone, kind, np.array([3]) if kind == "information-content" else None) == 0
+        assert distance_matrix(alone, kind, np.array([3]) if kind in COUNTED else None) == 0
 
 
 def test_all_problems_are_told_at_once():

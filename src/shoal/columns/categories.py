@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.columns.hierarchy import Hierarchy, NodeDistances, check_covered, name_of, order_values
+from shoal.columns.hierarchy import COUNTED, Hierarchy, NodeDistances, check_covered, name_of, order_values
 from shoal.columns.numbers import Column
 from shoal.errors import DataError, counted, with_hints
 from shoal.kernels.arrays import Flags, Floats, Ints
@@ -161,7 +161,7 @@ def semantic(
     nodes = np.concatenate([at, rest])
     there = np.bincount(factor.codes[factor.observed], minlength=len(at)).astype(np.float64)
     counts = None
-    if distance == "information-content":
+    if distance in COUNTED:
         counts = np.zeros(len(hierarchy))
         np.add.at(counts, at, there)
     measured = NodeDistances.of(hierarchy, distance, counts)

@@ -56,6 +56,7 @@ class Inspection:
             confidential=tuple(named[Role.CONFIDENTIAL]),
             weight=next(iter(named[Role.WEIGHT]), None),
             nominal=tuple(p.profile.name for p in self.proposals if p.nominal),
+            hierarchies={p.profile.name: p.hierarchy for p in self.proposals if p.hierarchy},
             reading=self.reading,
         )
 
@@ -84,7 +85,8 @@ class Inspection:
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers, texts and lists."""
         columns = [
-            asdict(p.profile) | {"role": p.role, "reason": p.reason, "nominal": p.nominal} for p in self.proposals
+            asdict(p.profile) | {"role": p.role, "reason": p.reason, "nominal": p.nominal, "hierarchy": p.hierarchy}
+            for p in self.proposals
         ]
         return {"records": self.records, "columns": columns, "notes": list(self.notes)}
 
