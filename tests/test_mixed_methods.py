@@ -192,6 +192,20 @@ def test_few_records_are_put_together_in_the_best_way(kind, split):
         assert found.cost == pytest.approx(slow_mixed.least_loss(slow, 3, split), abs=1e-9)
 
 
+def test_only_what_all_partitions_were_compared_for_is_called_exact():
+    _, records = draw("categories", 9, 0)
+    rng = np.random.default_rng(0)
+    alone = search_of(records, 3, True)
+    uneven = search_of(records, 3, True, weights=rng.lognormal(0.0, 1.0, 9))
+    assert len(records.counts) < 9
+    assert search(alone, 0, Budget()).exact
+    found = search(uneven, 0, Budget())
+    assert (found.exact, found.settled) == (False, True)  # equal records count with the mean of their weights
+    assert search(search_of(records, 3, False, weights=rng.lognormal(0.0, 1.0, 9)), 0, Budget()).exact
+    _, larger = draw("mixed", 60, 0)
+    assert not search(search_of(larger, 3, True), 0, Budget(steps=1000)).exact
+
+
 @pytest.mark.parametrize("split", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_search_keeps_k_and_loses_no_more_than_any_other_method(kind, split):
