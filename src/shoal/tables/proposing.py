@@ -17,6 +17,7 @@ from shoal.kernels.arrays import Floats
 from shoal.plan.roles import MEASURABLE, Kind, Role
 from shoal.tables.disguised import disguise, is_number
 from shoal.tables.identifying import Profile, looks_like_weight, why_identifier, words_of
+from shoal.tables.set_valued import mark_of_sets
 from shoal.tables.table import Table
 
 FEW = 10
@@ -340,6 +341,9 @@ def _like_numbers(table: Table, name: str) -> str:
     if found:
         return f"holds {found.what}; taken for names as it is"
     texts = [label for label in labels if isinstance(label, str)]
+    mark = mark_of_sets(texts)
+    if mark:
+        return f"several values in a cell, with '{mark}' between them, taken for one name; see shoal.spread_sets"
     if texts and all(map(is_number, texts)):
         return "codes in digits, taken for names"
     if 2 * sum(map(is_number, texts)) > len(texts) > 0:
