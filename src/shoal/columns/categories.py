@@ -168,7 +168,10 @@ def semantic(
     distances = measured.matrix(at, nodes)
     of_node = np.unique(at, return_index=True)[1]
     place, mixed = order_values(
-        hierarchy, seen, np.bincount(np.searchsorted(seen, at), there), distances[np.ix_(of_node, of_node)]
+        hierarchy,
+        seen,
+        np.bincount(np.searchsorted(seen, at), there).astype(np.float64),
+        distances[np.ix_(of_node, of_node)],
     )
     names = (*held, *(one for one in above if one is not None))
     return Category(

@@ -147,7 +147,7 @@ def _grow_by_meaning(
     at, rest, left = starts[:-1].copy(), np.arange(m), len(rows)
     labels, taken, off = np.full(left, -1), np.zeros(m, np.int64), np.empty(m)
     total, seen = np.zeros(metric.start[d]), np.zeros(d)
-    for i in range(m):
+    for i in rest:
         add_sums(values[i], starts[i + 1] - starts[i], metric, total, seen)
     sums, has = np.zeros(metric.start[d]), np.zeros(d)
     point, first, centre = np.empty(d), np.empty(d), np.empty(d)
@@ -222,7 +222,7 @@ def _grow_in_pairs(values: Floats, rows: Ints, starts: Ints, metric: Metric, k: 
     at, rest, left = starts[:-1].copy(), np.arange(m), len(rows)
     labels, taken, off = np.full(left, -1), np.zeros(m, np.int64), np.empty(m)
     total, seen, point = np.zeros(metric.start[d]), np.zeros(d), np.empty(d)
-    for i in range(m):
+    for i in rest:
         add_sums(values[i], starts[i + 1] - starts[i], metric, total, seen)
     made = 0
     while left >= 2 * k and watch[STOP] == 0:

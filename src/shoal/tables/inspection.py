@@ -11,6 +11,7 @@ import numpy as np
 import yaml
 
 from shoal.errors import DataError, FileError, PlanError, counted, printable
+from shoal.plan.hierarchies import HierarchySettings
 from shoal.plan.notebook import fragment, grid
 from shoal.plan.plan import Plan, Reading, as_reading
 from shoal.plan.roles import Kind, Role
@@ -56,7 +57,7 @@ class Inspection:
             confidential=tuple(named[Role.CONFIDENTIAL]),
             weight=next(iter(named[Role.WEIGHT]), None),
             nominal=tuple(p.profile.name for p in self.proposals if p.nominal),
-            hierarchies={p.profile.name: p.hierarchy for p in self.proposals if p.hierarchy},
+            hierarchies={p.profile.name: HierarchySettings(**p.hierarchy) for p in self.proposals if p.hierarchy},
             reading=self.reading,
         )
 

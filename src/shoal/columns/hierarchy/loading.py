@@ -73,7 +73,7 @@ def _made(settings: HierarchySettings, values: list[str] | None) -> Hierarchy:
     if settings.wordnet:
         return from_wordnet(values or (), settings.wordnet, settings.several_parents == "all")
     if settings.prefixes:
-        return prefixes(values or (), () if settings.prefixes is True else settings.prefixes)
+        return prefixes(values or (), () if isinstance(settings.prefixes, bool) else settings.prefixes)
     return flat(values or ()) if settings.flat else intervals(values or (), settings.intervals)
 
 

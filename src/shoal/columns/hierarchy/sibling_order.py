@@ -90,7 +90,7 @@ def _near(means: Floats) -> list[int]:
     apart = np.abs(np.subtract.outer(np.arange(c), np.arange(c)))[np.triu_indices(c, 1)]
     told = pairs + _TIE * apart / c
     tree = linkage(told, "average")
-    order = leaves_list(optimal_leaf_ordering(tree, told) if c <= _OPTIMAL else tree).tolist()
+    order: list[int] = leaves_list(optimal_leaf_ordering(tree, told) if c <= _OPTIMAL else tree).tolist()
     return order if order[0] < order[-1] else order[::-1]
 
 

@@ -234,7 +234,7 @@ class Hierarchy:
         if not self.is_tree:
             ways = [self.ways[code] for code in np.unique(codes)]
             shared = set.intersection(*map(set, ways))
-            return min(shared, key=lambda node: (-self.depth[node], sum(way[node] for way in ways), node))
+            return int(min(shared, key=lambda node: (-self.depth[node], sum(way[node] for way in ways), node)))
         return int(self.least_common_subsumer(int(np.min(codes)), int(np.max(codes))))
 
     def totals(self, counts: NDArray[Number]) -> NDArray[Number]:
