@@ -75,6 +75,9 @@ Rules = Annotated[
 BrokenRules = Annotated[
     str | None, typer.Option(help="Where IN breaks a rule already: refuse (the default) or keep-where-held.")
 ]
+ProductRules = Annotated[
+    str | None, typer.Option(help="Columns tied by a product: from means (the default) or geometric-means.")
+]
 RecordScaling = Annotated[
     str | None, typer.Option(help="What numbers are divided by in the record loss: range, z-score, robust or none.")
 ]

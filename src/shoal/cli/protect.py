@@ -37,6 +37,7 @@ from shoal.cli.options import (
     Order,
     Persons,
     PlanFile,
+    ProductRules,
     Quasi,
     Refine,
     Repair,
@@ -104,6 +105,7 @@ def protect(
     repair: Repair = False,
     rules: Rules = None,
     broken_rules: BrokenRules = None,
+    product_rules: ProductRules = None,
     report: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the internal report to this .html file, too.")
     ] = None,
@@ -145,6 +147,7 @@ def protect(
             reading=reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs),
             rules=rules,
             broken_rules=broken_rules,
+            product_rules=product_rules,
             seed=seed,
             plan=plan,
             all_numeric=all_numeric,

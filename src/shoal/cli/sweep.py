@@ -36,6 +36,7 @@ from shoal.cli.options import (
     Order,
     Persons,
     PlanFile,
+    ProductRules,
     Quasi,
     Refine,
     Repair,
@@ -98,6 +99,7 @@ def sweep(
     repair: Repair = False,
     rules: Rules = None,
     broken_rules: BrokenRules = None,
+    product_rules: ProductRules = None,
     plan: PlanFile = None,
     known: Annotated[
         list[str] | None, typer.Option(help="Columns that an intruder knows: a,b; the quasi-identifiers by default.")
@@ -156,6 +158,7 @@ def sweep(
             reading=reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs),
             rules=rules,
             broken_rules=broken_rules,
+            product_rules=product_rules,
             seed=seed,
         )
         for note in found.notes:

@@ -151,6 +151,9 @@ class Plan(CategorySettings):
         ``rules`` either way.
     broken_rules : {"refuse", "keep-where-held"}
         What to do where the table breaks a rule already: refuse, or keep it in the records in which it holds.
+    product_rules : {"means", "geometric-means"}
+        What columns tied by a product are released from: means that are moved until the rule holds, or geometric means,
+        which keep a product by themselves but make totals too small.
     seed : int
         For methods that draw random numbers; recorded in any case.
 
@@ -183,6 +186,7 @@ class Plan(CategorySettings):
     rules: tuple[str, ...] = ()
     rules_file: str | None = None
     broken_rules: Literal["refuse", "keep-where-held"] = "refuse"
+    product_rules: Literal["means", "geometric-means"] = "means"
     seed: Whole = Field(default=0, ge=0, le=LARGEST_SEED)
 
     @model_validator(mode="before")
@@ -244,6 +248,8 @@ class Plan(CategorySettings):
         ]
         if self.broken_rules != "refuse" and not self.rules and not self.rules_file:
             mistakes.append("broken_rules: has no effect without rules")
+        if self.product_rules != "means" and not self.rules and not self.rules_file:
+            mistakes.append("product_rules: has no effect without rules")
         if mistakes:
             raise PlanError(mistakes)
         return self

@@ -10,6 +10,7 @@ from shoal.kernels.arrays import Masked
 from shoal.release.declaring import Declared
 from shoal.release.grouping import Grouped
 from shoal.release.own_values import OwnValues
+from shoal.release.ruled import Ruled
 from shoal.release.strata import Strata
 from shoal.rules.accounting import RuleSummary
 from shoal.tables.files import Source
@@ -31,6 +32,8 @@ class Run:
         Groups and released values of each set.
     rules : list of RuleSummary
         How rules were kept.
+    ruled : Ruled
+        What keeping them did to the groups.
     source : Source or None
         The file that the table came from.
     own : OwnValues
@@ -44,6 +47,7 @@ class Run:
     grouped: Grouped
     protected: list[ProtectedSet]
     rules: list[RuleSummary]
+    ruled: Ruled
     source: Source | None
     own: OwnValues
     told: list[str]

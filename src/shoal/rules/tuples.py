@@ -269,7 +269,7 @@ class Tuples:
         """Whether an equation holds only up to the rounding of floats, which another engine may not allow."""
         found = np.zeros(len(chosen), dtype=bool)
         for bound in self.parts:
-            if bound.antecedent is not None or not isinstance(bound.part, Equation):
+            if bound.antecedent is not None or not isinstance(bound.part, Equation) or bound.part.slack:
                 continue
             sides = (bound.part.comparison.left, bound.part.comparison.right)
             names = bound.part.variables
