@@ -53,6 +53,7 @@ def protect(
     missing_patterns: str | None = None,
     aggregators: str | Mapping[str, str] | None = None,
     scaling: str | None = None,
+    decimals: int | str | Mapping[str, int | str] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     orders: Mapping[str, Sequence[str]] | None = None,
     nominal: str | Sequence[str] | None = None,
@@ -113,6 +114,9 @@ def protect(
         ``"*"`` for the others.
     scaling : {"z-score", "range", "robust", "none"}
         How columns of numbers are made comparable for distances.
+    decimals : int, "all", or dict
+        With how many decimals numbers are released, for all columns or by column with ``"*"`` for the others. Where
+        nothing is said, numbers of a text file have as many as the file has, and floats of other tables all of theirs.
     hierarchies : dict
         Hierarchy of a column of categories: the path of a CSV, YAML or OWL file, or settings such as
         ``{"wordnet": True}``; see docs/hierarchies.md.
@@ -239,7 +243,9 @@ def run(
 
     ruled = Ruled()
     if editing:
-        grouped, protected, ruled = keep_at_least_loss(declared, unruled, editing, table, apart, form, how, threads)
+        grouped, protected, ruled = keep_at_least_loss(
+            declared, unruled, editing, table, apart=apart, form=form, how=how, threads=threads
+        )
         clock.lap("keep rules")
     else:
         grouped = form(declared, apart)

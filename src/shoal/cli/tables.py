@@ -88,6 +88,7 @@ def summary_table(summary: shoal.Summary) -> Table:
         **loss_rows(summary),
         **proof_row(summary),
         "SSE, SST": f"{decimal(summary.sse, 4)}, {decimal(summary.sst, 4)}",
+        **_decimals(summary),
         "suppressed cells": f"{summary.suppressed_cells}",
         **({"missing patterns": "ignored"} if summary.missing_patterns == "ignored" else {}),
         "seconds": f"{summary.seconds:.2f}",
@@ -96,6 +97,12 @@ def summary_table(summary: shoal.Summary) -> Table:
     for name, value in rows.items():
         table.add_row(name, value)
     return table
+
+
+def _decimals(summary: shoal.Summary) -> dict[str, str]:
+    told = [f"{shoal.printable(name)} {count}" for name, count in summary.decimals.items()]
+    more = f" and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
+    return {"decimals": ", ".join(told[:_SHOWN]) + more} if told else {}
 
 
 def _without_rules(summary: shoal.Summary) -> dict[str, str]:

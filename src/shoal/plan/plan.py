@@ -10,6 +10,7 @@ from pydantic import Field, field_validator, model_validator
 
 from shoal.errors import PlanError, did_you_mean
 from shoal.plan.categories import CategorySettings, category_mistakes
+from shoal.plan.decimals import as_decimals
 from shoal.plan.dominance import Dominance
 from shoal.plan.limits import LARGEST_K, LARGEST_OPTION, LARGEST_SEED
 from shoal.plan.roles import Role
@@ -140,6 +141,9 @@ class Plan(CategorySettings):
         How columns of numbers are made comparable for distances; by z-scores where nothing is said.
     hierarchies, orders, nominal, column_weights, combinations
         What is said about categories, see :class:`shoal.plan.categories.CategorySettings`.
+    decimals : dict
+        With how many decimals columns are released, ``"*"`` for all others: a number, or ``"all"``. Where nothing is
+        said, floats of a text file with as many as the file has.
     dominance : Dominance
         When a few records dominate their group, and whether such groups are noted or grow.
     blocking : Blocking or None
@@ -180,6 +184,7 @@ class Plan(CategorySettings):
     refine: Flag = False
     aggregators: dict[str, str] = Field(default={})
     scaling: Literal["z-score", "range", "robust", "none"] | None = None
+    decimals: dict[str, int | str] = Field(default={})
     dominance: Dominance = Dominance()
     blocking: Blocking | None = None
     reading: Reading = Reading()
@@ -225,6 +230,11 @@ class Plan(CategorySettings):
         if not isinstance(value, Dominance | Mapping):
             raise PlanError("dominance: give p, n and share, or action by name, such as {'p': 10}")
         return named(value, "dominance")
+
+    @field_validator("decimals", mode="before")
+    @classmethod
+    def _decimals_by_column(cls, value: object) -> object:
+        return as_decimals(value)
 
     @field_validator("aggregators", mode="before")
     @classmethod
@@ -347,7 +357,7 @@ def role_mistakes(mentions: list[tuple[str, Role]]) -> list[str]:
 def column_mistakes(settings: Mapping[str, Any], columns: list[str]) -> list[str]:
     """Say which columns in settings, well-formed or not, are not in the table, with the nearest name that is."""
     named = [name for name, _ in mentions(settings)]
-    for setting in ("aggregators", "hierarchies", "orders", "column_weights"):
+    for setting in ("aggregators", "decimals", "hierarchies", "orders", "column_weights"):
         by_column = settings.get(setting)
         if isinstance(by_column, Mapping):
             named += [name for name in by_column if isinstance(name, str) and name != EVERY_COLUMN]

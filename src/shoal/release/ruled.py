@@ -77,6 +77,7 @@ def keep_at_least_loss(
     plain: Declared,
     editing: Editing,
     table: Table,
+    *,
     apart: Sequence[Ints],
     form: Form,
     how: Aggregation,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from shoal.aggregate.sets import ProtectedSet
 from shoal.columns.categories import AnyColumn
+from shoal.columns.numbers import Column
 from shoal.kernels.arrays import Masked
 from shoal.release.declaring import Declared
 from shoal.release.grouping import Grouped
@@ -67,6 +68,12 @@ class Run:
         """Columns whose observed values are all equal, so that they play no part."""
         seen = {column.name: column.values[column.observed] for column, _ in self.released}
         return [name for name, values in seen.items() if len(values) > 0 and bool((values == values[0]).all())]
+
+    @property
+    def decimals(self) -> dict[str, int]:
+        """With how many decimals columns of fractions are released; without those that have all digits of a float."""
+        fractions = [column for column, _ in self.released if isinstance(column, Column) and not column.whole]
+        return {column.name: column.decimals for column in fractions if column.decimals is not None}
 
     @property
     def for_patterns(self) -> dict[str, int]:

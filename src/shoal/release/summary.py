@@ -63,6 +63,9 @@ class Summary(NamedFigures):
     suppressed_for_patterns : dict
         Those that are suppressed so that at least k records share which of their cells are missing, by column; columns
         without any are left out.
+    decimals : dict
+        With how many decimals columns of fractions are released, by the file, their type, or as asked for; those that
+        have all digits of a float are left out.
     constant_columns : list of str
         Quasi-identifiers with a single value, which play no part.
     strata, merged_strata, blocks : int
@@ -123,6 +126,7 @@ class Summary(NamedFigures):
     missing_patterns: str
     suppressed_cells: int
     suppressed_for_patterns: dict[str, int]
+    decimals: dict[str, int]
     constant_columns: list[str]
     strata: int
     merged_strata: int
@@ -186,6 +190,7 @@ def summarise(run: Run, *, seconds: float) -> Summary:
         missing_patterns=plan.missing_patterns,
         suppressed_cells=run.suppressed,
         suppressed_for_patterns=run.for_patterns,
+        decimals=run.decimals,
         constant_columns=run.constant,
         strata=run.strata.declared,
         merged_strata=run.strata.merged,

@@ -130,10 +130,7 @@ class _State:
     def __init__(self, tuples: Tuples, released: Sequence[Released]) -> None:
         self.tuples = tuples
         found = [_by_group(values, seen, tuples.grouping) for values, seen in released]
-        self.codes: Floats = np.column_stack([values for values, _ in found])
-        for j, column in enumerate(tuples.columns):
-            if column.decimal and column.grid:  # as it will be written
-                self.codes[:, j] = on_grid(self.codes[:, j], column.grid)
+        self.codes: Floats = self.on_grids(np.column_stack([values for values, _ in found]))
         self.there: Flags = np.column_stack([there for _, there in found])
         self.given = self.codes.copy()
         self.targets: Floats = self.natural(self.codes)
@@ -146,6 +143,13 @@ class _State:
         self.loose = every[~broken & tuples.loose(every, self.codes, self.there)]
         self.bad = every[broken]
         self.best = np.full(tuples.count, np.inf)  # squared distance of what was taken from the target
+
+    def on_grids(self, codes: Floats) -> Floats:
+        """Return tuples as they will be written."""
+        for j, column in enumerate(self.tuples.columns):
+            if column.decimal and column.grid:
+                codes[:, j] = on_grid(codes[:, j], column.grid)
+        return codes
 
     def natural(self, codes: Floats) -> Floats:
         return np.column_stack([c.natural(codes[:, j]) for j, c in enumerate(self.tuples.columns)])
@@ -316,6 +320,7 @@ def _take_records(state: _State) -> None:
             rows = nearest_donor(tuples, state.targets[left])
         found = rows >= 0
         codes = np.column_stack([c.column.values[rows[found]].astype(np.float64) for c in tuples.columns])
+        codes = state.on_grids(codes)
         state.offer(left[found], codes, way)
 
 
