@@ -194,3 +194,32 @@ def test_a_search_for_other_values_does_not_know_the_loss_without_rules():
     assert searched.loss_without_rules is None
     assert searched.rules[0].cost is None
     assert protect(table, ["share from original"]).summary.loss_without_rules is not None
+
+
+def test_a_search_takes_the_groups_that_lose_least_after_rules_are_kept(monkeypatch):
+    draw = np.random.default_rng(5)
+    sex = np.where(draw.random(150) < 0.5, "M", "F")
+    number = np.where(sex == "F", draw.integers(0, 6, 150), 0)
+    table = pl.DataFrame({"sex": sex, "births": number} | {name: draw.normal(size=150) for name in "xyz"})
+
+    def lost():
+        rules = ["if sex = 'M' then births = 0"]
+        found = shoal.protect(table, 3, ["births", "x", "y", "z"], options={"steps": 60_000}, rules=rules)
+        assert (found.data.filter(pl.col("sex") == "M")["births"] == 0).all()
+        return found.summary.information_loss, found.summary.loss_without_rules
+
+    known, plain = lost()
+    monkeypatch.setattr("shoal.release.searching._CYCLES", 0)
+    last, same = lost()
+    assert known < 0.98 * last
+    assert plain == same
+
+
+@pytest.mark.parametrize("method", ["optimal", "semantic-optimal"])
+def test_a_search_with_a_time_is_repeated_by_its_steps_where_it_keeps_rules(method):
+    table = births(60)
+    asked = {"quasi_identifiers": ["births", "x", "y"], "method": method, "rules": ["if sex = 'M' then births = 0"]}
+    timed = shoal.protect(table, 3, options={"time": 0.2}, **asked)
+    again = shoal.protect(table, 3, options=timed.manifest()["plan_again"]["options"], **asked)
+    assert again.data.equals(timed.data)
+    assert again.summary.information_loss == timed.summary.information_loss

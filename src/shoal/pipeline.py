@@ -19,12 +19,12 @@ from shoal.plan.dominance import Dominance
 from shoal.plan.files_read import files_read
 from shoal.plan.plan import Blocking, Plan, Reading, merge_settings
 from shoal.release.declaring import Declared, declare
-from shoal.release.grouping import Grouped, form_groups
+from shoal.release.grouping import Grouped, complete_groups, form_groups
 from shoal.release.kept_columns import kept_notes
 from shoal.release.own_values import own_values
 from shoal.release.promises import check_release
 from shoal.release.release import Release, check_output, check_report
-from shoal.release.ruled import Ruled, keep_at_least_loss
+from shoal.release.ruled import Forming, Ruled, keep_at_least_loss
 from shoal.release.run import Run
 from shoal.release.strata import strata_of_sets, stratify
 from shoal.release.summary import summarise
@@ -241,10 +241,13 @@ def run(
         clock.lap("partition")
         return grouped
 
+    def regroup(by: Declared, made: Grouped, groups: list[Ints]) -> Grouped:
+        return complete_groups(made, groups, replace(by, sets=shown), table, strata, threads=threads)
+
     ruled = Ruled()
     if editing:
         grouped, protected, ruled = keep_at_least_loss(
-            declared, unruled, editing, table, apart=apart, form=form, how=how, threads=threads
+            declared, unruled, editing, table, apart=apart, forming=Forming(form, regroup), how=how, threads=threads
         )
         clock.lap("keep rules")
     else:

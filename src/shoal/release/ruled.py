@@ -1,10 +1,13 @@
 """Groups that keep edit rules at the least loss: repair what plain groups release, or keep antecedents apart first.
 
-The plan is run as if it had no rules, and what its groups release is repaired. Where that costs more than a hundredth
-of what the groups lose, the antecedents of the rules that were broken are made strata, all of them, and by methods that
-do not search the worst one, two and three as well; each time the groups are formed and repaired again. Of all that,
-each set of quasi-identifiers takes what loses least, and of equals what came first. So the loss without rules is known
-at the end.
+The plan is run as if it had no rules, and what its groups release is repaired. Then the antecedents of the rules that
+were broken are made strata, all of them, and the worst one, two and three; each time the groups are formed and repaired
+again. Of all that, each set of quasi-identifiers takes what loses least, and of equals what came first. So the loss
+without rules is known at the end.
+
+A search has nothing to find inside strata that it could not find without them, so that these save at most what the
+repairs cost: it tries only all of them, and only where repairs cost more than a hundredth of what the groups lose. Then
+the groups of its last cycles are repaired, too, and those that lose least after that are taken.
 
 A search that has a time takes half of it for the plain groups, where antecedents may follow; they take its steps.
 """
@@ -16,6 +19,7 @@ from dataclasses import dataclass, field, replace
 
 from shoal.aggregate.sets import Aggregation, ProtectedSet, aggregate_sets
 from shoal.kernels.arrays import Ints
+from shoal.kernels.numbering import number_keys
 from shoal.release.declaring import Declared
 from shoal.release.grouping import Grouped
 from shoal.release.losses import losses_of
@@ -26,11 +30,26 @@ from shoal.rules.expression import Condition
 from shoal.rules.keeping import OTHER_RECORD, OWN_RECORD
 from shoal.tables.table import Table
 
-_CHEAP = 0.01  # of what plain groups lose: repairs that cost no more need no other groups
+_CHEAP = 0.01  # of what plain groups lose: a search looks no further where repairs cost no more
 _WORST = 3  # antecedents that are made strata one after the other
 
-Form = Callable[[Declared, Sequence[Ints]], Grouped]  # groups of all sets inside these strata
 Chosen = list[list[Condition]]  # antecedents that are strata, of each set
+
+
+@dataclass(frozen=True)
+class Forming:
+    """How groups are formed.
+
+    Attributes
+    ----------
+    form : callable
+        ``form(plan, strata)`` returns the groups of all sets inside strata.
+    regroup : callable
+        ``regroup(plan, made, groups)`` returns what was made with other groups, completed in the same way.
+    """
+
+    form: Callable[[Declared, Sequence[Ints]], Grouped]
+    regroup: Callable[[Declared, Grouped, list[Ints]], Grouped]
 
 
 @dataclass(frozen=True)
@@ -79,7 +98,7 @@ def keep_at_least_loss(
     table: Table,
     *,
     apart: Sequence[Ints],
-    form: Form,
+    forming: Forming,
     how: Aggregation,
     threads: int | None,
 ) -> tuple[Grouped, list[ProtectedSet], Ruled]:
@@ -95,8 +114,8 @@ def keep_at_least_loss(
         The original.
     apart : list of int64 (n,)
         Strata of each set.
-    form : function
-        Forms groups by a plan inside of strata.
+    forming : Forming
+        How groups are formed.
     how : Aggregation
         What all sets are aggregated by.
     threads : int or None
@@ -105,16 +124,18 @@ def keep_at_least_loss(
     possible = [antecedents(editing, quasi, declared.plan.k) for quasi in declared.sets]
     first_plan = _half_time(declared) if any(possible) else declared
 
+    def repaired(chosen: Chosen, grouped: Grouped) -> _Attempt:
+        protected, accounts = keep(editing, _released(grouped, declared, how, threads), table)
+        used = {name for flags, own in zip(possible, chosen, strict=True) for one in own for name in flags[one][1]}
+        return _Attempt(chosen, grouped, protected, Kept(used, accounts), _lost(protected, declared))
+
     def attempt(by: Declared, chosen: Chosen) -> _Attempt:
         pairs = zip(declared.sets, apart, possible, chosen, strict=True)
         strata = [
             split_by_antecedents(codes, [flags[one][0] for one in own], quasi, by.plan.k)
             for quasi, codes, flags, own in pairs
         ]
-        grouped = form(by, strata)
-        protected, accounts = keep(editing, _released(grouped, declared, how, threads), table)
-        used = {name for flags, own in zip(possible, chosen, strict=True) for one in own for name in flags[one][1]}
-        return _Attempt(chosen, grouped, protected, Kept(used, accounts), _lost(protected, declared))
+        return repaired(chosen, forming.form(by, strata))
 
     none: Chosen = [[] for _ in possible]
     first = attempt(first_plan, none)
@@ -125,6 +146,9 @@ def keep_at_least_loss(
         choices = _choices(first, _lost(released, declared), possible, declared)
         every += [attempt(later, chosen) for chosen in choices]
     best = _best(every, attempt, later)
+    unkept = _lost(_released(best.grouped, declared, how, threads), declared)
+    if any(_dear(*pair) for pair in zip(best.lost, unkept, strict=True)):
+        best = _best_cycle(best, lambda groups: repaired(best.chosen, forming.regroup(declared, best.grouped, groups)))
     ruled = Ruled(replace(best.kept, broken=_broken(first)))
     if not declared.method.search or _aggregators(declared) == _aggregators(plain):
         if _aggregators(declared) != _aggregators(plain):
@@ -187,13 +211,32 @@ def _choices(
     ranked: Chosen = []
     for own, with_rules, without in zip(possible, first.lost, plain, strict=True):
         worst = {one: max(broken.get(name, 0) for name in names) for one, (_, names) in own.items()}
-        dear = with_rules - without > _CHEAP * without
+        dear = not declared.method.search or _dear(with_rules, without)
         ranked.append(sorted((one for one in own if dear and worst[one]), key=lambda one: -worst[one]))
     most = max(map(len, ranked), default=0)
     counts = [most] if most else []
     if not declared.method.search:
         counts += range(1, min(most, _WORST + 1))
     return [[own[:count] for own in ranked] for count in counts]
+
+
+def _dear(with_rules: float, without: float) -> bool:
+    """Whether repairs cost so much that other groups are worth a try."""
+    return with_rules - without > _CHEAP * without
+
+
+def _best_cycle(last: _Attempt, repaired: Callable[[list[Ints]], _Attempt]) -> _Attempt:
+    """Return the last groups of a search, or in each set those of an earlier cycle that lose less after repairs."""
+    before = last.grouped.searched.before if last.grouped.searched else []
+    chosen = list(last.grouped.groups)
+    best = last
+    for i, cycles in enumerate(before):
+        for groups in reversed(cycles):
+            other = [*chosen[:i], number_keys(groups)[0], *chosen[i + 1 :]]
+            found = repaired(other)
+            if found.lost[i] < best.lost[i]:
+                best, chosen = found, other
+    return best
 
 
 def _best(

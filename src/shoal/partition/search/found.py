@@ -25,6 +25,8 @@ class Found:
         Whether no partition costs less.
     bound : float or None
         What every partition is proved to cost at least, where that was tried or comes by itself.
+    before : tuple of int64 (n,)
+        Groups that cost more, from the last cycles before the end, where they were asked for.
     """
 
     groups: Ints
@@ -35,6 +37,7 @@ class Found:
     interrupted: bool = False
     exact: bool = False
     bound: float | None = None
+    before: tuple[Ints, ...] = ()
 
     @property
     def settled(self) -> bool:
