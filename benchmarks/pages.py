@@ -70,6 +70,7 @@ PAGES: dict[str, Callable[[], None]] = {
     "categories": categories,
     "report": report,
     "rules": rules,
+    "rule_sets": rule_sets,
     "start": start,
 }
 

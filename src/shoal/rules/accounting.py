@@ -69,7 +69,7 @@ class Kept:
     accounts : list of Account
         How groups were changed.
     broken : dict of int
-        Records in which each rule would be broken by what the groups of the plan without rules release.
+        Records of the groups of the plan without rules that would break each rule, before it was kept.
     checked : dict of int
         Records of the release that break rules which only an engine can check.
     """
@@ -123,6 +123,15 @@ def account_for(
                     costs[column.name] = (max(more, 0.0), total)
                     if column.name in before:
                         having[column.name] = _squares(column, now, before[column.name])
+    plain = {
+        **editing.observations,
+        **{
+            column.name: released_observations(column, editing.observations[column.name], *now)
+            for part in without or ()
+            for column, now in part.columns()
+            if column.name in editing.observations
+        },
+    }
     found = []
     for rule in editing.rules:
         found.append(
@@ -134,7 +143,7 @@ def account_for(
                 violations_before=int((~editing.held[rule.name]).sum()),
                 violations_after=kept.checked.get(rule.name, _violations(rule, observations, editing.observations)),
                 guaranteed=guaranteed(rule),
-                would_break=kept.broken.get(rule.name, 0),
+                would_break=kept.broken.get(rule.name, 0) if without is None else _newly(rule, plain, editing),
                 cost=None if without is None else _percent([having[n] for n in rule.variables if n in having]),
                 cost_in_groups=_percent([costs[name] for name in rule.variables if name in costs]),
             )
@@ -146,6 +155,15 @@ def _percent(squares: Sequence[tuple[float, float]]) -> float:
     """Return what was lost more over all there was to lose, of some columns."""
     total = sum(pair[1] for pair in squares)
     return 100.0 * sum(pair[0] for pair in squares) / total if total > 0.0 else 0.0
+
+
+def _newly(rule: Classified, observations: Mapping[str, Observations], editing: Editing) -> int:
+    """Count the records that break a rule which held in them before."""
+    condition = rule.rule.condition
+    if condition is None:
+        return 0
+    verdict = evaluate(condition, observations, editing.observations)
+    return int((verdict.violated & editing.held[rule.name]).sum())
 
 
 def _violations(
