@@ -83,13 +83,14 @@ def _ten(ten: list[Row], before: list[Row]) -> str:
 
 def _random(row: Row) -> str:
     return (
-        f"## {row['sets']} random sets of rules\n\nTables of 60 records with rules of every kind over columns that they "
-        "share (`benchmarks/random_rules.py`), MDAV, k from 2 to 7; whether they hold in the release is looked up by "
-        f"numpy, without shoal. Sets with a broken rule: {row['broken']}; with a group of fewer than k: {row['small']}; "
+        f"## {row['sets']} random sets of rules\n\nTables of 60 records with rules of every kind over columns that "
+        "they share (`benchmarks/random_rules.py`), MDAV, k from 2 to 7; whether they hold in the release is looked up "
+        "by numpy, without shoal. "
+        f"Sets with a broken rule: {row['broken']}; with a group of fewer than k: {row['small']}; "
         f"with a suppressed column: {row['suppressed']}; in which some group releases a record: {row['by_record']}, "
         "most of them for a rule that asks for even numbers, which has no construction. Where plain groups break fewer "
-        f"than 1 % of the cells, in {row['cheap']} sets, the loss with rules is at most {row['dearest']:.3f} times that "
-        f"without. All {row['sets']} took {row['cpu']:.0f} CPU seconds."
+        f"than 1 % of the cells, in {row['cheap']} sets, the loss with rules is at most {row['dearest']:.3f} times "
+        f"that without. All {row['sets']} took {row['cpu']:.0f} CPU seconds."
     )
 
 
@@ -104,9 +105,9 @@ def _by_rule(ten: list[Row]) -> str:
                 ])  # fmt: skip
     head = ("table and rule", "kind", "records that plain groups break", "kept by", "cost, %", "in its groups, %")
     return (
-        "## Rule by rule\n\nMDAV, k = 3. The cost of a rule is what its columns lose more than by the same plan without "
-        "rules, in percent of their sum of squares, below 0 where they lose less; beside it, more than the means of the "
-        "same groups would.\n\n" + table(head, lines)
+        "## Rule by rule\n\nMDAV, k = 3. The cost of a rule is what its columns lose more than by the same plan "
+        "without rules, in percent of their sum of squares, below 0 where they lose less; beside it, more than the "
+        "means of the same groups would.\n\n" + table(head, lines)
     )
 
 

@@ -62,7 +62,7 @@ def test_the_check_of_random_rules_finds_what_a_release_without_rules_breaks(tab
     ],
 )
 def test_rules_of_accounts_cost_at_most_a_tenth_of_the_loss(tables, name):
-    table, columns, rules = tables[1](name, 200)
+    table, columns, rules = tables[1](name, 400)
     summary = shoal.protect(table, 3, columns, method="mdav", rules=rules).summary
     assert all(rule.violations_after == 0 for rule in summary.rules)
     assert summary.information_loss <= 1.1 * summary.loss_without_rules

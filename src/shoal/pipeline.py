@@ -12,6 +12,7 @@ import numpy as np
 
 from shoal.aggregate.sets import Aggregation, aggregate_sets
 from shoal.blocking.blocks import cut_blocks
+from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.errors import PlanError
 from shoal.kernels.arrays import Ints
 from shoal.kernels.progress import show_progress
@@ -231,12 +232,19 @@ def run(
     shown, apart = strata_of_sets(declared, strata)
     how = Aggregation(plan.k, declared.weights, plan.combinations == "observed")
 
-    def form(by: Declared, inside: Sequence[Ints]) -> Grouped:
+    def form(by: Declared, inside: Sequence[Ints], seen: Sequence[QuasiIdentifiers] | None = None) -> Grouped:
         blocks = [cut_blocks(quasi, codes, plan.k, plan.blocking) for quasi, codes in zip(shown, inside, strict=True)]
         clock.lap("block")
         with show_progress(len(table) * len(sets), progress) as advance:
             grouped = form_groups(
-                replace(by, sets=shown), table, strata, apart=inside, blocks=blocks, report=advance, threads=threads
+                replace(by, sets=shown),
+                table,
+                strata,
+                apart=inside,
+                blocks=blocks,
+                report=advance,
+                threads=threads,
+                seen=seen,
             )
         clock.lap("partition")
         return grouped
@@ -247,7 +255,14 @@ def run(
     ruled = Ruled()
     if editing:
         grouped, protected, ruled = keep_at_least_loss(
-            declared, unruled, editing, table, apart=apart, forming=Forming(form, regroup), how=how, threads=threads
+            declared,
+            unruled,
+            editing,
+            table,
+            apart=apart,
+            forming=Forming(shown, form, regroup),
+            how=how,
+            threads=threads,
         )
         clock.lap("keep rules")
     else:

@@ -1,13 +1,13 @@
 """Groups that keep edit rules at the least loss: repair what plain groups release, or keep antecedents apart first.
 
 The plan is run as if it had no rules, and what its groups release is repaired. Then the antecedents of the rules that
-were broken are made strata, all of them, and the worst one, two and three; each time the groups are formed and repaired
-again. Of all that, each set of quasi-identifiers takes what loses least, and of equals what came first. So the loss
-without rules is known at the end.
+were broken are made strata, all of them, and the worst one, two and three, and groups lean on them; each time the
+groups are formed and repaired again. Of all that, each set of quasi-identifiers takes what loses least, and of equals
+what came first. So the loss without rules is known at the end.
 
 A search has nothing to find inside strata that it could not find without them, so that these save at most what the
-repairs cost: it tries only all of them, and only where repairs cost more than a hundredth of what the groups lose. Then
-the groups of its last cycles are repaired, too, and those that lose least after that are taken.
+repairs cost: it tries only all of them, and to lean on them, and only where repairs cost more than a hundredth of what
+the groups lose. Then the groups of its last cycles are repaired, too, and those that lose least after that are taken.
 
 A search that has a time takes half of it for the plain groups, where antecedents may follow; they take its steps.
 """
@@ -18,13 +18,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from shoal.aggregate.sets import Aggregation, ProtectedSet, aggregate_sets
+from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.kernels.arrays import Ints
 from shoal.kernels.numbering import number_keys
+from shoal.plan.roles import Kind
 from shoal.release.declaring import Declared
 from shoal.release.grouping import Grouped
 from shoal.release.losses import losses_of
 from shoal.rules.accounting import Kept
-from shoal.rules.antecedents import Antecedents, split_by_antecedents
+from shoal.rules.antecedents import Antecedents, lean_on_antecedents, split_by_antecedents
 from shoal.rules.editing import Editing, antecedents, keep
 from shoal.rules.expression import Condition
 from shoal.rules.keeping import OTHER_RECORD, OWN_RECORD
@@ -33,7 +35,16 @@ from shoal.tables.table import Table
 _CHEAP = 0.01  # of what plain groups lose: a search looks no further where repairs cost no more
 _WORST = 3  # antecedents that are made strata one after the other
 
-Chosen = list[list[Condition]]  # antecedents that are strata, of each set
+
+@dataclass(frozen=True)
+class Choice:
+    """Antecedents of a set that are strata, and those that groups lean on."""
+
+    strata: tuple[Condition, ...] = ()
+    leaning: tuple[Condition, ...] = ()
+
+
+Chosen = list[Choice]  # of each set
 
 
 @dataclass(frozen=True)
@@ -42,13 +53,16 @@ class Forming:
 
     Attributes
     ----------
+    shown : list of QuasiIdentifiers
+        The sets with the cells that are shown.
     form : callable
-        ``form(plan, strata)`` returns the groups of all sets inside strata.
+        ``form(plan, strata, seen)`` returns the groups of all sets inside strata, by the columns that are seen.
     regroup : callable
         ``regroup(plan, made, groups)`` returns what was made with other groups, completed in the same way.
     """
 
-    form: Callable[[Declared, Sequence[Ints]], Grouped]
+    shown: Sequence[QuasiIdentifiers]
+    form: Callable[[Declared, Sequence[Ints], Sequence[QuasiIdentifiers] | None], Grouped]
     regroup: Callable[[Declared, Grouped, list[Ints]], Grouped]
 
 
@@ -126,19 +140,25 @@ def keep_at_least_loss(
 
     def repaired(chosen: Chosen, grouped: Grouped) -> _Attempt:
         protected, accounts = keep(editing, _released(grouped, declared, how, threads), table)
-        used = {name for flags, own in zip(possible, chosen, strict=True) for one in own for name in flags[one][1]}
-        return _Attempt(chosen, grouped, protected, Kept(used, accounts), _lost(protected, declared))
+        pairs = list(zip(possible, chosen, strict=True))
+        used = {name for flags, own in pairs for one in own.strata for name in flags[one][1]}
+        near = {name for flags, own in pairs for one in own.leaning for name in flags[one][1]}
+        return _Attempt(chosen, grouped, protected, Kept(used, accounts, near), _lost(protected, declared))
 
     def attempt(by: Declared, chosen: Chosen) -> _Attempt:
-        pairs = zip(declared.sets, apart, possible, chosen, strict=True)
         strata = [
-            split_by_antecedents(codes, [flags[one][0] for one in own], quasi, by.plan.k)
-            for quasi, codes, flags, own in pairs
+            split_by_antecedents(codes, [flags[one][0] for one in own.strata], quasi, by.plan.k)
+            for quasi, codes, flags, own in zip(declared.sets, apart, possible, chosen, strict=True)
         ]
-        return repaired(chosen, forming.form(by, strata))
+        seen = None
+        if any(own.leaning for own in chosen):
+            seen = [
+                lean_on_antecedents(quasi, [flags[one][0] for one in own.leaning])
+                for quasi, flags, own in zip(forming.shown, possible, chosen, strict=True)
+            ]
+        return repaired(chosen, forming.form(by, strata, seen))
 
-    none: Chosen = [[] for _ in possible]
-    first = attempt(first_plan, none)
+    first = attempt(first_plan, [Choice() for _ in possible])
     released = _released(first.grouped, declared, how, threads)
     every = [first]
     later = _same_steps(declared, first)
@@ -208,16 +228,19 @@ def _choices(
 ) -> list[Chosen]:
     """Return which antecedents are tried as strata, given what the first attempt repaired and what that cost."""
     broken = _broken(first)
-    ranked: Chosen = []
+    ranked: list[tuple[Condition, ...]] = []
     for own, with_rules, without in zip(possible, first.lost, plain, strict=True):
         worst = {one: max(broken.get(name, 0) for name in names) for one, (_, names) in own.items()}
         dear = not declared.method.search or _dear(with_rules, without)
-        ranked.append(sorted((one for one in own if dear and worst[one]), key=lambda one: -worst[one]))
+        ranked.append(tuple(sorted((one for one in own if dear and worst[one]), key=lambda one: -worst[one])))
     most = max(map(len, ranked), default=0)
     counts = [most] if most else []
     if not declared.method.search:
         counts += range(1, min(most, _WORST + 1))
-    return [[own[:count] for own in ranked] for count in counts]
+    choices = [[Choice(strata=own[:count]) for own in ranked] for count in counts]
+    if most and not declared.method.by_column and Kind.NUMERIC in declared.method.kinds:
+        choices.append([Choice(leaning=own) for own in ranked])
+    return choices
 
 
 def _dear(with_rules: float, without: float) -> bool:
