@@ -27,6 +27,7 @@ from shoal.release.promises import check_release
 from shoal.release.release import Release, check_output, check_report
 from shoal.release.ruled import Forming, Ruled, keep_at_least_loss
 from shoal.release.run import Run
+from shoal.release.searching import long_search
 from shoal.release.strata import strata_of_sets, stratify
 from shoal.release.summary import summarise
 from shoal.rules.accounting import account_for
@@ -235,7 +236,7 @@ def run(
     def form(by: Declared, inside: Sequence[Ints], seen: Sequence[QuasiIdentifiers] | None = None) -> Grouped:
         blocks = [cut_blocks(quasi, codes, plan.k, plan.blocking) for quasi, codes in zip(shown, inside, strict=True)]
         clock.lap("block")
-        with show_progress(len(table) * len(sets), progress) as advance:
+        with show_progress(len(table) * len(sets), progress, ahead=long_search(by, len(table))) as advance:
             grouped = form_groups(
                 replace(by, sets=shown),
                 table,

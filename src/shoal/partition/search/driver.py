@@ -55,18 +55,10 @@ def search(
         bound = cost
     elif budget.bound is not None and not interrupted:
         bound, interrupted = certify(problem, state, cost, budget.bound, threads, tell)
-    groups = problem.groups(state)
-    return Found(
-        groups,
-        cost,
-        problem.total(),
-        done,
-        done * problem.size,
-        interrupted,
-        exact=exact,
-        bound=bound,
-        before=tuple(other for other in before if not np.array_equal(other, groups)),
-    )
+    settled = done == 0 and problem.finished(state)
+    groups, total = problem.groups(state), problem.total()
+    others = tuple(other for other in before if not np.array_equal(other, groups))
+    return Found(groups, cost, total, done, done * problem.size, interrupted, exact, settled, bound, others)
 
 
 def _cycles(
@@ -88,7 +80,7 @@ def _cycles(
     lengths = problem.lengths
     pace = Pace(until, lengths)
     done, length, cycle = 0, lengths.first, 0
-    while not problem.exact(state):
+    while not problem.finished(state):
         following = int(min(lengths.growth * length, lengths.longest))
         after = int(min(following, lengths.enough))  # what the next cycle has at least
         left, two = (passes - done,) * 2 if passes is not None else (pace.passes_left(1), pace.passes_left(2))
