@@ -7,7 +7,7 @@ what came first. So the loss without rules is known at the end.
 
 A search has nothing to find inside strata that it could not find without them, so that these save at most what the
 repairs cost: it tries only all of them, and to lean on them, and only where repairs cost more than a hundredth of what
-the groups lose. Then the groups of its last cycles are repaired, too, and those that lose least after that are taken.
+the groups lose. Each time the groups of its last cycles are repaired, too, where that of the last groups is as dear.
 
 A search that has a time takes half of it for the plain groups, where antecedents may follow; they take its steps.
 """
@@ -158,17 +158,20 @@ def keep_at_least_loss(
             ]
         return repaired(chosen, forming.form(by, strata, seen))
 
+    def with_cycles(made: _Attempt) -> _Attempt:
+        unkept = _lost(_released(made.grouped, declared, how, threads), declared)
+        if not any(_dear(*pair) for pair in zip(made.lost, unkept, strict=True)):
+            return made
+        return _best_cycle(made, lambda groups: repaired(made.chosen, forming.regroup(declared, made.grouped, groups)))
+
     first = attempt(first_plan, [Choice() for _ in possible])
     released = _released(first.grouped, declared, how, threads)
-    every = [first]
+    every = [with_cycles(first)]
     later = _same_steps(declared, first)
     if later:
         choices = _choices(first, _lost(released, declared), possible, declared)
-        every += [attempt(later, chosen) for chosen in choices]
-    best = _best(every, attempt, later)
-    unkept = _lost(_released(best.grouped, declared, how, threads), declared)
-    if any(_dear(*pair) for pair in zip(best.lost, unkept, strict=True)):
-        best = _best_cycle(best, lambda groups: repaired(best.chosen, forming.regroup(declared, best.grouped, groups)))
+        every += [with_cycles(attempt(later, chosen)) for chosen in choices]
+    best = _best(every, lambda by, chosen: with_cycles(attempt(by, chosen)), later)
     ruled = Ruled(replace(best.kept, broken=_broken(first)))
     if not declared.method.search or _aggregators(declared) == _aggregators(plain):
         if _aggregators(declared) != _aggregators(plain):
