@@ -163,7 +163,8 @@ class NumericSearch:
         self, state: Reached, until: float, threads: int, enough: float | None = None, tell: TellBound = float
     ) -> tuple[float, bool]:
         """Return a lower bound, and whether it is as high as it gets, until a moment of the monotonic clock."""
-        return prove(self.problem, state.groups, until, threads, enough, tell)
+        seen = [block.seen for block in state.blocks]
+        return prove(self.problem, state.groups, until, threads, enough, tell, seen)
 
     def _cycle_of_regions(
         self,
