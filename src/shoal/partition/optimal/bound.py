@@ -79,7 +79,8 @@ class Bound:
     seen : SeenGroups
         The groups of the last linear problem, for combining.
     prices : float64 (n,)
-        What proves it: no k records cost less than their prices, and the value is the sum of these less rounding.
+        What proves it: no k records cost less than their prices, and the value is the sum of these. Zeros where it is
+        easy: one group, one column, or nothing to lose.
     """
 
     value: float
@@ -166,7 +167,8 @@ def lower_bound(  # noqa: PLR0915 - a loop in one piece
         feasible = lowered(centre, priced.least, k)
         value = math.fsum(feasible) - rounding * (known + n * float(np.abs(feasible).max()))
         if value > proved.value:
-            proved = Bound(value, done, near.free and value >= near.value * (1 - _CLOSE), seen, feasible)
+            complete = near.free and value >= near.value * (1 - _CLOSE)
+            proved = Bound(value, done, complete, seen, feasible - (math.fsum(feasible) - value) / n)
             tell(value)
         if proved.complete or (enough is not None and proved.value >= enough):
             break

@@ -14,7 +14,7 @@ import numpy as np
 
 from shoal.errors import PlanError
 from shoal.partition.search.budget import Budget
-from shoal.partition.search.found import Found
+from shoal.partition.search.found import Found, Proved
 from shoal.partition.search.pace import Pace, TellCycle
 from shoal.partition.search.proof import GapGoal, certify
 from shoal.partition.search.searchable import S, Searchable, Tell
@@ -36,13 +36,21 @@ def search(problem: Searchable[S], seed: int, budget: Budget, threads: int = 1, 
         goal = GapGoal(problem, budget.gap, until, passes is not None or until is not None, threads)
     state, done, interrupted = _cycles(problem, seed, passes, until=until, threads=threads, tell=tell, goal=goal)
     cost, exact = problem.cost(state), problem.exact(state)
-    bound = goal.bound if goal else None
+    proved = goal.proved if goal else None
     if cost == 0.0 or (exact and problem.why_no_bound() is None):
-        bound = cost
+        proved = Proved(cost)
     elif budget.bound is not None and not interrupted:
-        bound, interrupted = certify(problem, state, cost, budget.bound, threads, tell)
+        proved, interrupted = certify(problem, state, cost, budget.bound, threads, tell)
     return Found(
-        problem.groups(state), cost, problem.total(), done, done * problem.size, interrupted, exact=exact, bound=bound
+        problem.groups(state),
+        cost,
+        problem.total(),
+        done,
+        done * problem.size,
+        interrupted,
+        exact=exact,
+        bound=proved.bound if proved else None,
+        prices=proved.prices if proved else None,
     )
 
 
@@ -74,7 +82,7 @@ def _cycles(
             if goal and goal.reached(state, cost, done):
                 break
             whole = passes or (done + left if np.isfinite(left) else 0)
-            progress = _of_cycle(tell, (done, this, whole), cost, goal.bound if goal else 0.0)
+            progress = _of_cycle(tell, (done, this, whole), cost, goal.proved.bound if goal else 0.0)
             found = problem.cycle(state, this, (seed, cycle), threads, pace, progress)
         except KeyboardInterrupt:
             return state, done, True

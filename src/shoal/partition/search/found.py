@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from shoal.kernels.arrays import Ints
+from shoal.kernels.arrays import Floats, Ints
+
+
+class Proved(NamedTuple):
+    """A lower bound, whether it is as high as it gets, and the prices (n,) that prove it, where there are any."""
+
+    bound: float
+    complete: bool = False
+    prices: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -25,6 +34,8 @@ class Found:
         Whether no partition costs less.
     bound : float or None
         What every partition is proved to cost at least, where that was tried or comes by itself.
+    prices : float64 (n,) or None
+        What proves it.
     """
 
     groups: Ints
@@ -35,6 +46,7 @@ class Found:
     interrupted: bool = False
     exact: bool = False
     bound: float | None = None
+    prices: Floats | None = None
 
     @property
     def settled(self) -> bool:
