@@ -54,9 +54,10 @@ from shoal.partition.univariate import cut_along
 LARGEST = 6000  # records of the largest table that a bound is computed for: distances of all pairs are held
 _CLOSE = 1e-5  # part of the relaxation's value by which the bound may miss it when it is called complete
 _NEGLECT = 1e-7  # part of the cost that reduced costs too small to be looked for may add up to
-_SLACK = 0.02  # the same as a part of what is still open
+_SLACK = 4e-3  # four times the same in the first exact round; a quarter of it in each one after that
 _STALL = 3e-4  # part of the cost within which fast rounds have done what they can
 _BOX = (0.01, 0.3, 1.0)  # least, first and largest part of its price by which one may change in a round
+_GOOD = 0.3  # part of what the linear problem promises from which the next box is larger
 _BRANCHES = (100, 20_000)  # of a root in the first exact round, and in later ones
 _TINY = 1e-9  # part of the mean price that a reduced cost must be below 0 to count
 _KEPT = 4  # groups of each root that are added
@@ -146,7 +147,7 @@ def lower_bound(  # noqa: PLR0915 - a loop in one piece
         trial = lowered(near.prices, _least_of(seen, near.prices), k)
         gain = float(trial.sum()) - height
         centre = trial if gain > 0.0 else lowered(centre, _least_of(seen, centre), k)
-        box *= 1.5 if gain > 0.5 * (near.value - height) else 0.7 if gain < 0.0 else 1.0
+        box *= 1.5 if gain > _GOOD * (near.value - height) else 0.7 if gain < 0.0 else 1.0
         box = min(max(box, _BOX[0]), _BOX[2])
         height = float(centre.sum())
         if not (
@@ -158,8 +159,8 @@ def lower_bound(  # noqa: PLR0915 - a loop in one piece
             continue
         if done == rounds:
             break
-        stall, started = stall / 4, time.monotonic()
-        neglect = max(_NEGLECT * known, slack * (known - height)) / (n // k)
+        stall, slack, started = stall / 4, slack / 4, time.monotonic()
+        neglect = max(_NEGLECT, slack) * known / (n // k)
         priced = _price(table, centre, k, threads, over, neglect=neglect, branches=branches)
         if priced is None:
             break
@@ -173,7 +174,7 @@ def lower_bound(  # noqa: PLR0915 - a loop in one piece
         if proved.complete or (enough is not None and proved.value >= enough):
             break
         if len(priced.found) == 0:
-            if slack == 0.0 and news == 0 and near.free:
+            if slack < _NEGLECT and news == 0 and near.free:
                 break  # the solver's tolerance is reached
             slack = 0.0
         seen = _with(seen, priced.found, values, k)
