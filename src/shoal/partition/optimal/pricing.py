@@ -28,6 +28,7 @@ import numpy as np
 from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.watch import DONE, STOP
+from shoal.partition.optimal.candidates import candidates_of
 
 _LOOK = 16  # bounds between two looks at the watch
 _FIRST, _LATER = 60, 10  # rounds of subgradients at a root, and at each branch
@@ -69,7 +70,7 @@ def price_roots(  # noqa: PLR0915 - a search loop in one piece
     looks = 0
     for root in roots:
         best = most
-        m, first = _candidates(distances, crowd, prices, rank, k, root, best, rows, linear)
+        m, first = candidates_of(distances, crowd, prices, rank, k, root, best, rows, linear)
         if m < k - 1 or m > MANY:
             least[root] = best if m < k - 1 else min(best, first)
             watch[DONE] += 1
@@ -146,55 +147,6 @@ def price_roots(  # noqa: PLR0915 - a search loop in one piece
                 _drop(branch[level], alive[level], stale[level], picks[level], count[level], k - 2 - level)
         least[root] = best if level < 0 else min(best, whole)
         watch[DONE] += 1
-
-
-@kernel
-def _candidates(
-    distances: Floats,
-    crowd: Floats,
-    prices: Floats,
-    rank: Ints,
-    k: int,
-    root: int,
-    best: float,
-    rows: Ints,
-    linear: Floats,
-) -> tuple[int, float]:
-    """Write records that can be in a group of a root that is below the best; return how many, and a lower bound."""
-    n, q = len(prices), k - 1
-    keys = np.empty(n)
-    smallest = np.empty(q)
-    m = 0
-    for j in range(n):
-        if rank[j] < rank[root]:
-            rows[m], linear[m] = j, distances[root, j] / k - prices[j]
-            keys[m] = linear[m] + crowd[j] / (2 * k)
-            m += 1
-    while True:
-        if m < q:
-            return 0, best
-        smallest[:] = np.inf
-        for a in range(m):
-            _into(smallest, q, keys[a])
-        first = -prices[root] + smallest.sum()
-        if first >= best:
-            return 0, best
-        highest = best - (first - smallest[q - 1])
-        kept = 0
-        for a in range(m):
-            if keys[a] < highest:
-                rows[kept], linear[kept] = rows[a], linear[a]
-                kept += 1
-        if kept == m or q == 1:
-            return kept, first
-        m = kept
-        # the nearest of those that are left are farther away
-        for a in range(m):
-            smallest[: q - 1] = np.inf
-            for b in range(m):
-                if b != a:
-                    _into(smallest, q - 1, distances[rows[a], rows[b]])
-            keys[a] = linear[a] + smallest[: q - 1].sum() / (2 * k)
 
 
 @kernel
@@ -373,18 +325,6 @@ def _copy(
                 b += 1
         a += 1
     return a
-
-
-@kernel
-def _into(smallest: Floats, count: int, key: float) -> None:
-    """Keep the ``count`` smallest keys, sorted."""
-    if key >= smallest[count - 1]:
-        return
-    c = count - 1
-    while c > 0 and smallest[c - 1] > key:
-        smallest[c] = smallest[c - 1]
-        c -= 1
-    smallest[c] = key
 
 
 @kernel
