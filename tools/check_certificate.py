@@ -14,7 +14,8 @@ of these are exact. Before, a distance is lowered by more than the rounding erro
 A set of k is looked for from its member with the highest price. A candidate for the other q places has a key: what it
 adds with the members so far, and half of the distances to the q - 1 nearest candidates. No choice is below the sum of
 the q least keys, so a candidate with which that is not negative is dropped, and the keys are made anew until none is.
-Then one candidate is taken, and what is left is done in the same way, and after that it is dropped.
+What is left is tried as a member, with its distances to the others in full. Then one candidate is taken, and what is
+left is done in the same way, and after that it is dropped.
 
 Ends with 0 where all is true, and with 1 and the reason otherwise.
 """
@@ -162,7 +163,7 @@ def along_a_line(x: np.ndarray, k: int) -> float:
     return least[-1]
 
 
-@numba.njit(cache=True)
+@numba.njit
 def cheaper(distances: np.ndarray, prices: np.ndarray, k: int, root: int) -> bool:
     """Whether there are ``root`` and k - 1 later records whose distances sum up to less than k times their prices."""
     n = len(prices)
@@ -204,26 +205,18 @@ def cheaper(distances: np.ndarray, prices: np.ndarray, k: int, root: int) -> boo
     return False
 
 
-@numba.njit(cache=True)
+@numba.njit
 def settle(
     distances: np.ndarray, rows: np.ndarray, own: np.ndarray, keys: np.ndarray, count: int, q: int, base: int
 ) -> int:
     """Drop candidates that cannot be among q that, with what there is, sum up to less than 0; return how many stay."""
-    least, nearest = np.empty(q, np.int64), np.empty(q, np.int64)
-    crowd = q > 1
-    for turn in range(1000):
-        if count < q:
-            return 0
+    least, nearest, nearer = np.empty(q, np.int64), np.empty(q, np.int64), np.zeros(count, np.int64)
+    for a in range(count):
+        keys[a] = 2 * own[a]
+    turn = 0
+    while count >= q:
         filled = 0
         for a in range(count):
-            keys[a] = 2 * own[a]
-            if crowd and turn > 0:
-                near = 0
-                for b in range(count):
-                    if b != a:
-                        near = insert(nearest, near, q - 1, distances[rows[a], rows[b]])
-                for t in range(q - 1):
-                    keys[a] += nearest[t]
             filled = insert(least, filled, q, keys[a])
         total = 2 * base
         for t in range(q):
@@ -233,15 +226,58 @@ def settle(
         kept = 0
         for a in range(count):
             if total - least[q - 1] + keys[a] < 0:
-                rows[kept], own[kept], keys[kept] = rows[a], own[a], keys[a]
+                rows[kept], own[kept], keys[kept], nearer[kept] = rows[a], own[a], keys[a], nearer[a]
                 kept += 1
-        if kept == count and (turn > 0 or not crowd):
-            return count
+        if q == 1:
+            return kept
+        if kept == count and turn > 0:
+            kept = partners(distances, rows, own, keys, nearer, count, q, base)
+            if kept == count:
+                return count
         count = kept
-    return count
+        for a in range(count):
+            near = 0
+            for b in range(count):
+                if b != a:
+                    near = insert(nearest, near, q - 1, distances[rows[a], rows[b]])
+            if near == q - 1:
+                nearer[a] = nearest[: q - 2].sum()
+                keys[a] = 2 * own[a] + nearer[a] + nearest[q - 2]
+        turn += 1
+    return 0
 
 
-@numba.njit(cache=True)
+@numba.njit
+def partners(
+    distances: np.ndarray,
+    rows: np.ndarray,
+    own: np.ndarray,
+    keys: np.ndarray,
+    nearer: np.ndarray,
+    count: int,
+    q: int,
+    base: int,
+) -> int:
+    """Drop candidates that are too much once their distances to the others count in full; return how many stay.
+
+    ``nearer`` are the distances of a candidate to the q - 2 nearest others.
+    """
+    least, dropped = np.empty(q, np.int64), np.zeros(count, np.bool_)
+    for a in range(count):
+        filled = 0
+        for b in range(count):
+            if b != a and not dropped[b]:
+                filled = insert(least, filled, q - 1, 2 * own[b] + 2 * distances[rows[a], rows[b]] + nearer[b])
+        dropped[a] = filled < q - 1 or 2 * (base + own[a]) + least[: q - 1].sum() >= 0
+    kept = 0
+    for a in range(count):
+        if not dropped[a]:
+            rows[kept], own[kept], keys[kept] = rows[a], own[a], keys[a]
+            kept += 1
+    return kept
+
+
+@numba.njit
 def insert(smallest: np.ndarray, filled: int, most: int, number: int) -> int:
     """Keep the smallest numbers, sorted; return how many there are."""
     if filled == most and number >= smallest[most - 1]:
