@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import itertools
 import json
 import math
 import sys
@@ -33,6 +34,8 @@ import numba
 import numpy as np
 
 TOLERANCE = 1e-9  # part of a sum by which what the certificate says may differ from what is found here
+ROUNDING = 1e-12  # more than the part of a sum of squares that its rounding errors are
+FEW = 12  # records of a block up to which all partitions are looked at, and no prices are needed
 BITS = 50  # of a distance; sums of those of a set of k have to fit into 63
 
 
@@ -131,9 +134,11 @@ def least_of_block(values: np.ndarray, prices: np.ndarray, k: int) -> float:
     """Return what no partition of a block costs less than, rounded down."""
     n, d = values.shape
     if n < 2 * k:
-        return squares(values) * (1.0 - TOLERANCE)
+        return squares(values) * (1.0 - ROUNDING)
     if d == 1:
-        return along_a_line(np.sort(values[:, 0]), k) * (1.0 - TOLERANCE)
+        return along_a_line(np.sort(values[:, 0]), k) * (1.0 - ROUNDING)
+    if n <= FEW:
+        return of_a_few(values, k, tuple(range(n)), {}) * (1.0 - ROUNDING)
     if prices.max() <= 0.0:
         return 0.0
     # a pair as far apart as this settles the group that it is in
@@ -161,6 +166,23 @@ def along_a_line(x: np.ndarray, k: int) -> float:
             least[start] + squares(x[start:end, None]) for start in range(max(0, end - 2 * k + 1), end - k + 1)
         )
     return least[-1]
+
+
+def of_a_few(values: np.ndarray, k: int, rows: tuple[int, ...], known: dict[tuple[int, ...], float]) -> float:
+    """Return the least cost of a partition of a few records, by looking at all groups of k to 2k - 1 of the first."""
+    if not rows:
+        return 0.0
+    if rows not in known:
+        known[rows] = min(
+            (
+                squares(values[[rows[0], *others]])
+                + of_a_few(values, k, tuple(row for row in rows[1:] if row not in others), known)
+                for size in range(k - 1, 2 * k - 1)
+                for others in itertools.combinations(rows[1:], size)
+            ),
+            default=math.inf,
+        )
+    return known[rows]
 
 
 @numba.njit

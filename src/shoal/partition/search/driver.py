@@ -48,7 +48,8 @@ def search(problem: Searchable[S], seed: int, budget: Budget, threads: int = 1, 
         done,
         done * problem.size,
         interrupted,
-        exact=exact,
+        exact,
+        settled=done == 0 and problem.finished(state),
         bound=proved.bound if proved else None,
         prices=proved.prices if proved else None,
     )
@@ -69,7 +70,7 @@ def _cycles(
     lengths = problem.lengths
     pace = Pace(until, lengths)
     done, length, cycle = 0, lengths.first, 0
-    while not problem.exact(state):
+    while not problem.finished(state):
         following = int(min(lengths.growth * length, lengths.longest))
         after = int(min(following, lengths.enough))  # what the next cycle has at least
         left, two = (passes - done,) * 2 if passes is not None else (pace.passes_left(1), pace.passes_left(2))
