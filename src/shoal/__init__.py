@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from shoal.tables.example import example
     from shoal.tables.hierarchy_inspection import FEWEST, HierarchyInspection, inspect_hierarchy
     from shoal.tables.inspection import Inspection, inspect
+    from shoal.tables.set_valued import gather_sets, spread_sets
 
     __version__: str
 
@@ -63,6 +64,7 @@ __all__ = [
     "check_rules",
     "example",
     "find_method",
+    "gather_sets",
     "inspect",
     "inspect_hierarchy",
     "load_hierarchy",
@@ -71,6 +73,7 @@ __all__ = [
     "protect",
     "read_rules",
     "report_page",
+    "spread_sets",
     "sweep",
     "write_report",
     "write_rules",
@@ -104,6 +107,7 @@ _HOME = {
     "check_rules": "shoal.rules.findings",
     "example": "shoal.tables.example",
     "find_method": "shoal.partition.methods",
+    "gather_sets": "shoal.tables.set_valued",
     "inspect": "shoal.tables.inspection",
     "inspect_hierarchy": "shoal.tables.hierarchy_inspection",
     "load_hierarchy": "shoal.columns.hierarchy",
@@ -112,6 +116,7 @@ _HOME = {
     "protect": "shoal.pipeline",
     "read_rules": "shoal.rules.sources",
     "report_page": "shoal.report",
+    "spread_sets": "shoal.tables.set_valued",
     "sweep": "shoal.sweeps",
     "write_report": "shoal.report",
     "write_rules": "shoal.rules.findings",

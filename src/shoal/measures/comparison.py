@@ -9,7 +9,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.columns.categories import ordinal
-from shoal.columns.hierarchy import Hierarchy, NodeDistances, check_covered, load_hierarchy, name_of
+from shoal.columns.hierarchy import COUNTED, Hierarchy, NodeDistances, check_covered, load_hierarchy, name_of
 from shoal.columns.numbers import Column
 from shoal.columns.scaling import DEFAULT_SCALING, ScalingName, fit_scale
 from shoal.errors import DataError, PlanError, counted, did_you_mean
@@ -257,7 +257,7 @@ def _meant(original: Table, released: Table, name: str, source: HierarchySetting
         raise DataError([f"column '{name}': {mistake}" for mistake in error.mistakes]) from None
     nodes = np.append(hierarchy.codes_of(values), MISSING)  # so that the code of a missing value stays what it is
     frequencies = None
-    if distance == "information-content":
+    if distance in COUNTED:
         frequencies = np.bincount(nodes[before[before >= 0]], minlength=len(hierarchy)).astype(np.float64)
     measured = NodeDistances.of(hierarchy, distance, frequencies)
     return SemanticPair(name, nodes[before], nodes[after], len(hierarchy), measured)
