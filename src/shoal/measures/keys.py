@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,12 +105,11 @@ def common_keys(pairs: Sequence[Pair]) -> tuple[Ints, Ints]:
     """Number the combinations of some columns in both tables alike; returns the numbers of original and release."""
     tables: tuple[list[Floats], list[Floats]] = [], []
     for pair in pairs:
-        sides: list[tuple[NDArray[Any], NDArray[Any]]] = [(pair.original, pair.released)]
+        tables[0].append(pair.original.astype(np.float64, copy=False))
+        tables[1].append(pair.released.astype(np.float64, copy=False))
         if isinstance(pair, NumericPair) and not (pair.there.all() and pair.kept.all()):
-            sides.append((pair.there, pair.kept))
-        for before, after in sides:
-            tables[0].append(before.astype(np.float64, copy=False))
-            tables[1].append(after.astype(np.float64, copy=False))
+            tables[0].append(pair.there.astype(np.float64))
+            tables[1].append(pair.kept.astype(np.float64))
     of = _number_stacked(tables).of
     rows = len(pairs[0].original)
     return of[:rows], of[rows:]

@@ -83,14 +83,14 @@ def grow(
     if not parents:
         raise DataError("the hierarchy is empty: it needs at least one name")
     say = _Told(places or {})
-    torn = {} if several else {name: above for name, above in parents.items() if len(above) > 1}
+    doubled = {} if several else {name: above for name, above in parents.items() if len(above) > 1}
     mistakes = [
         f"{say.one(name)} has {len(above)} parents, {say.all(above)}; give it one"
-        for name, above in list(torn.items())[:_ALIKE]
+        for name, above in list(doubled.items())[:_ALIKE]
     ]
-    if len(torn) > _ALIKE:
+    if len(doubled) > _ALIKE:
         mistakes.append(
-            f"{counted(len(torn) - _ALIKE, 'more name')} of {len(parents)} with several parents; where this is the "
+            f"{counted(len(doubled) - _ALIKE, 'more name')} of {len(parents)} with several parents; where this is the "
             "wrong file, such as the table itself, name that of the hierarchy"
         )
     tops = [name for name, above in parents.items() if not above]
