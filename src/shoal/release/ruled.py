@@ -8,6 +8,7 @@ what came first. So the loss without rules is known at the end.
 A search has nothing to find inside strata that it could not find without them, so that these save at most what the
 repairs cost: it tries only all of them, and to lean on them, and only where repairs cost more than a hundredth of what
 the groups lose. Each time the groups of its last cycles are repaired, too, where that of the last groups is as dear.
+Other methods look no further either where there are more than 100 000 records and repairs cost no more than that.
 
 A search that has a time takes half of it for the plain groups, where antecedents may follow; they take its steps.
 """
@@ -33,6 +34,7 @@ from shoal.rules.keeping import OTHER_RECORD, OWN_RECORD
 from shoal.tables.table import Table
 
 _CHEAP = 0.01  # of what plain groups lose: a search looks no further where repairs cost no more
+_LARGE = 100_000  # records that are not grouped again for less
 _WORST = 3  # antecedents that are made strata one after the other
 
 
@@ -234,7 +236,7 @@ def _choices(
     ranked: list[tuple[Condition, ...]] = []
     for own, with_rules, without in zip(possible, first.lost, plain, strict=True):
         worst = {one: max(broken.get(name, 0) for name in names) for one, (_, names) in own.items()}
-        dear = not declared.method.search or _dear(with_rules, without)
+        dear = _dear(with_rules, without) or not (declared.method.search or len(first.grouped.groups[0]) > _LARGE)
         ranked.append(tuple(sorted((one for one in own if dear and worst[one]), key=lambda one: -worst[one])))
     most = max(map(len, ranked), default=0)
     counts = [most] if most else []

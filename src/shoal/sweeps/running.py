@@ -82,7 +82,7 @@ def _run(
 
     # the table is read, so how to read it has no effect any more
     plan = one.plan.model_copy(update={"reading": Reading()})
-    release = protect(table.native, plan=plan, threads=1, progress=protecting)
+    release = protect(table, plan=plan, threads=1, progress=protecting)
     watch[DONE] = _PROTECTED
     comparison = compare(
         table,

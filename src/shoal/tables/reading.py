@@ -15,7 +15,9 @@ from shoal.tables.table import Table, open_table
 
 
 def read(data: Any, settings: Mapping[str, Any]) -> tuple[Source | None, Table]:
-    """Open a table, or read it from a file."""
+    """Open a table, or read it from a file; one that is open already stays what it is."""
+    if isinstance(data, Table):
+        return None, data
     reading = as_reading(settings.get("reading"))
     try:
         asked = as_decimals({} if settings.get("decimals") is None else settings["decimals"])
