@@ -237,9 +237,9 @@ def _categories(original: Table, released: Table, name: str, same_kind: bool) ->
     codes: dict[object, int] = {}
     try:
         before, after = (_numbered(table, name, same_kind, codes) for table in (original, released))
-    except TypeError:  # lists and other values without a hash
+    except Exception:  # libraries raise different errors for lists and other values without a hash
         codes = {}
-        before, after = (_numbered(table, name, False, codes) for table in (original, released))
+        before, after = (_numbered_by_name(table, name, codes) for table in (original, released))
     return CategoryPair(name, before, after, len(codes))
 
 
@@ -264,9 +264,19 @@ def _meant(original: Table, released: Table, name: str, source: HierarchySetting
 
 
 def _numbered(table: Table, name: str, same_kind: bool, codes: dict[object, int]) -> Ints:
+    """Number the values of a column by first appearance, after those that have a number already; -1 where missing.
+
+    Values are the same where they are equal in columns of the ``same_kind``, and where their names are in others.
+    """
+    factor = table.factor(name)
+    numbers = [codes.setdefault(label if same_kind else name_of(label), len(codes)) for label in factor.labels]
+    return np.where(factor.observed, np.array(numbers or [MISSING], dtype=np.int64)[factor.codes], MISSING)
+
+
+def _numbered_by_name(table: Table, name: str, codes: dict[object, int]) -> Ints:
     values, observed = table.cells(name)
     found = (
-        codes.setdefault(value if same_kind else name_of(value), len(codes)) if there else -1
+        codes.setdefault(name_of(value), len(codes)) if there else MISSING
         for value, there in zip(values, observed.tolist(), strict=True)
     )
     return np.fromiter(found, np.int64, len(values))

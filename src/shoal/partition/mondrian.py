@@ -107,7 +107,9 @@ def _cut(
             else:
                 wide = _far(values, part, counts, metric, centre)
             for j in np.argsort(-wide, kind="mergesort"):
-                by_key = np.argsort(order[part, j], kind="mergesort")
+                keys = order[part, j]
+                # a part that was cut along this column before is in its order already
+                by_key = np.arange(len(part)) if _ascending(keys) else np.argsort(keys, kind="mergesort")
                 at = _place(values[:, j], order[:, j], part[by_key], counts, k, where, persist, centre[j], metric, j)
                 if at > 0:
                     record[low:high] = part[by_key]
@@ -169,7 +171,7 @@ def _place(
     total = below[m]
     # merit of a cut before each record, higher first; minus infinity where equal values would be separated
     merit = np.full(m, -np.inf)
-    tries = m if persist else 1
+    tries = 1
     if where == _GAP:
         for b in range(1, m):
             if order[part[b]] != order[part[b - 1]]:
@@ -197,12 +199,27 @@ def _place(
                     merit[b] = -2.0 * (steps[nearest] - steps[b])
                 else:
                     merit[b] = -2.0 * (steps[b - 1] - steps[nearest]) - 1.0
-        tries = m if persist else 2
+        tries = 2
+    if persist:  # all of them are tried: the best that leaves k, without putting the others in order
+        best, at = -np.inf, 0
+        for b in range(1, m):
+            if merit[b] > best and below[b] >= k and total - below[b] >= k:
+                best, at = merit[b], b
+        return at
     for b in np.argsort(-merit, kind="mergesort")[:tries]:
-        allowed = merit[b] >= -1.0 or persist or where != _CENTROID
+        allowed = merit[b] >= -1.0 or where != _CENTROID
         if merit[b] > -np.inf and allowed and below[b] >= k and total - below[b] >= k:
             return int(b)
     return 0
+
+
+@kernel
+def _ascending(keys: Floats) -> bool:
+    """Whether no key is below the one before it."""
+    for b in range(1, len(keys)):  # noqa: SIM110 - numba compiles no generators
+        if keys[b] < keys[b - 1]:
+            return False
+    return True
 
 
 @kernel
