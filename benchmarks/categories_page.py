@@ -99,7 +99,7 @@ _OPTIONS = """## Options
 
 The paper's proposals and what it measures from, loss in percent. `rare` is the frequency threshold: records that occur
 at most so often join the nearest groups when only such are left. `traversal` = mixed puts a value before those below it
-where that is nearer to its neighbours; few values have others below them here, so that it changes little or nothing.
+where that is nearer to its neighbours. Few values have others below them here, and it loses as much or more.
 `around` = seed measures from the first record of a group, as in MDAV.
 
 """
