@@ -31,8 +31,8 @@ how its loss goes down on many records. Loss is 100 SSE / SST in percent, on z-s
 - "Proved" is the loss that no partition can be below, and the gap is the part of the loss after 60 s that a better
   partition could save at most. At k = 3 most of it is that of the linear relaxation, which is not the optimum."""
 
-_BOUNDS = """The bounds: `python benchmarks/run.py bound`. Where the CPU seconds are far below the seconds taken, other work had the
-cores, and more could be proved in the time."""
+_BOUNDS = """The bounds: `python benchmarks/run.py bound`. Where the CPU seconds are far below the seconds taken, other
+work had the cores, and more could be proved in the time."""
 
 _MANY = """## Many records
 
