@@ -20,6 +20,7 @@ from shoal.cli.options import (
     Combinations,
     Cut,
     Decimal,
+    Decimals,
     Delimiter,
     Dominance,
     DominanceAction,
@@ -37,6 +38,7 @@ from shoal.cli.options import (
     Order,
     Persons,
     PlanFile,
+    ProductRules,
     Quasi,
     Refine,
     Repair,
@@ -51,6 +53,7 @@ from shoal.cli.options import (
     aggregators,
     blocks,
     categories,
+    decimals_of,
     dominance_of,
     names,
     pairs,
@@ -60,6 +63,9 @@ from shoal.cli.options import (
 )
 from shoal.cli.shell import out, printed_or_told, tell, told_errors
 from shoal.cli.tables import loss_advice, rules_table, summary_table
+from shoal.errors import listed
+
+_NAMED = 10  # columns without a role that one note names
 
 
 def protect(
@@ -90,6 +96,7 @@ def protect(
     small_strata: SmallStrata = None,
     missing_patterns: MissingPatterns = None,
     aggregator: Aggregator = None,
+    decimals: Decimals = None,
     scaling: Scaling = None,
     hierarchy: Hierarchy = None,
     order: Order = None,
@@ -104,6 +111,7 @@ def protect(
     repair: Repair = False,
     rules: Rules = None,
     broken_rules: BrokenRules = None,
+    product_rules: ProductRules = None,
     report: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the internal report to this .html file, too.")
     ] = None,
@@ -140,6 +148,7 @@ def protect(
             small_strata=small_strata,
             missing_patterns=missing_patterns,
             aggregators=aggregators(aggregator),
+            decimals=decimals_of(decimals),
             scaling=scaling,
             **categories(hierarchy, order, nominal, column_weight),
             combinations=combinations,
@@ -148,6 +157,7 @@ def protect(
             reading=reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs),
             rules=rules,
             broken_rules=broken_rules,
+            product_rules=product_rules,
             seed=seed,
             plan=plan,
             all_numeric=all_numeric,
@@ -157,7 +167,7 @@ def protect(
             overwrite=force,
             threads=threads,
         )
-        for note in [*release.summary.notes, *loss_advice(release.summary)]:
+        for note in [*release.summary.notes, *_without_role(release), *loss_advice(release.summary)]:
             tell(f"note: {note}")
         with printed_or_told(output):
             if as_json:
@@ -166,6 +176,13 @@ def protect(
                 out().print(summary_table(release.summary))
                 if release.summary.rules:
                     out().print(rules_table(release.summary))
+
+
+def _without_role(release: shoal.Release) -> list[str]:
+    """Name the columns that are kept because nothing was said about them."""
+    said = {name for name, _ in release.plan.roles_named()}
+    kept = [name for name in release.data.columns if name not in said]  # a file gives a frame of polars
+    return [f"kept as they are, since nothing is said about them: {listed(kept, most=_NAMED)}"] if kept else []
 
 
 def _options(given: Sequence[str] | None, **flags: float | None) -> dict[str, Any] | None:

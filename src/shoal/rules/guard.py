@@ -94,7 +94,14 @@ def guard_rules(
     """
     original = RuleTable(table, source)
     check_fit(rules, original, plan.identifiers, source.path if source else None)
-    editing = prepare_rules(rules, sets, table, chosen=plan.aggregators, by_column=by_column)
+    editing = prepare_rules(
+        rules,
+        sets,
+        table,
+        chosen=plan.aggregators,
+        geometric=plan.product_rules == "geometric-means",
+        by_column=by_column,
+    )
     only = [rule for rule in rules if rule.condition is None]
     held = {rule.name: ~verdict_of(rule, original).violated for rule in rules}
     held |= {name: ~flags for name, flags in engine_failures(only, original).items()}
