@@ -107,8 +107,8 @@ def protect(
     aggregators : str or dict
         ``"mean"`` (default), ``"median"``, ``"geometric-mean"``, ``"trimmed-mean"``, ``"mode"``,
         ``"weighted-mean"`` for numbers; ``"centroid"``, ``"least-squares"``, ``"least-common-subsumer"``, ``"median"``,
-        ``"convex-median"``, ``"mode"``, ``"weighted-plurality"`` for categories; one for all, or by column with
-        ``"*"`` for the others.
+        ``"convex-median"``, ``"mode"``, ``"weighted-plurality"`` for categories; ``"minimum"``, ``"lower-quartile"``,
+        ``"upper-quartile"``, ``"maximum"`` for both; one for all, or by column with ``"*"`` for the others.
     scaling : {"z-score", "range", "robust", "none"}
         How columns of numbers are made comparable for distances.
     hierarchies : dict
@@ -238,7 +238,7 @@ def run(
     clock.lap("aggregate")
     kept = Kept()
     if editing:
-        protected, accounts = keep(editing, protected, table)
+        protected, accounts = keep(editing, protected, table, declared.weights)
         kept = Kept(split, accounts)
         clock.lap("keep rules")
     data = check_release(plan, table, strata.codes, protected, grouped.conditions)

@@ -148,6 +148,11 @@ def hierarchies(given: Sequence[str] | None) -> dict[str, Any] | None:
     return {name: words.get(text, text) for name, text in pairs(given or (), "--hierarchy").items()} or None
 
 
+def orders(given: Sequence[str] | None) -> dict[str, list[str]] | None:
+    """Return the values of each ordinal column, from the lowest to the highest."""
+    return {name: names([text]) or [] for name, text in pairs(given or (), "--order").items()} or None
+
+
 def categories(
     hierarchy: Sequence[str] | None,
     order: Sequence[str] | None,
@@ -163,7 +168,7 @@ def categories(
             raise shoal.PlanError(f"--column-weight {name}={text}: must be a number") from None
     return {
         "hierarchies": hierarchies(hierarchy),
-        "orders": {name: names([text]) or [] for name, text in pairs(order or (), "--order").items()} or None,
+        "orders": orders(order),
         "nominal": names(nominal),
         "column_weights": shares or None,
     }

@@ -19,8 +19,10 @@ from shoal.cli.options import (
     Json,
     Missing,
     NoHeader,
+    Order,
     Signs,
     Thousands,
+    orders,
     reading_of,
 )
 from shoal.cli.shell import check_inputs, out, tell, told_errors
@@ -51,12 +53,13 @@ def check(
     decimal: Decimal = None,
     thousands: Thousands = None,
     signs: Signs = None,
+    order: Order = None,
     as_json: Json = False,
 ) -> None:
     """List the records that break each rule: how many, and their numbers. Ends with status 1 if there are any."""
     with told_errors():
         reading = reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs)
-        found = shoal.check_rules(table, file, original=original, reading=reading)
+        found = shoal.check_rules(table, file, original=original, reading=reading, orders=orders(order))
         if as_json:
             typer.echo(json.dumps([finding.to_dict() for finding in found]))
         else:

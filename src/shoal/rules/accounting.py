@@ -12,7 +12,7 @@ from shoal.columns.numbers import Column
 from shoal.errors import counted
 from shoal.kernels.arrays import Floats, Masked
 from shoal.kernels.representatives import group_rows
-from shoal.rules.classify import Classified
+from shoal.rules.classify import Classified, Values
 from shoal.rules.editing import Editing
 from shoal.rules.evaluate import Observations, evaluate
 from shoal.rules.expression import Call, Missing, walk
@@ -170,7 +170,10 @@ def _kept_by(rule: Classified, kept: Kept, aggregators: Mapping[str, str], chang
         for way, word in _WORDS.items():
             count = int(account.ways[way])
             if count:
-                told = f"{' and '.join(derived)} derived" if way == CONSTRUCTED and derived else word
+                listed = rule.kind == "original domain" or any(isinstance(part, Values) for part in rule.parts)
+                told = word
+                if way == CONSTRUCTED and (derived or listed):
+                    told = f"{' and '.join(derived)} derived" if derived else "moved to the nearest allowed value"
                 words.append(f"{told} in {count} of {counted(groups, 'group')}")
         if account.ways[AGGREGATED] == groups:
             words[0] += " alone"

@@ -20,7 +20,7 @@ from shoal.errors import DataError, PlanError
 from shoal.kernels.arrays import Flags, Ints
 from shoal.rules.engine import check_engine, engine_violations
 from shoal.rules.evaluate import Observations, Verdict, evaluate
-from shoal.rules.observations import read_observations
+from shoal.rules.observations import Orders, read_observations
 from shoal.rules.rule import Rule
 from shoal.rules.sources import missing_columns, needs_original
 from shoal.tables.files import Source
@@ -56,10 +56,13 @@ class Checked:
 class RuleTable:
     """A table and its original, as rules and the engine see them."""
 
-    def __init__(self, table: Table, source: Source | None, original: RuleTable | None = None) -> None:
+    def __init__(
+        self, table: Table, source: Source | None, original: RuleTable | None = None, orders: Orders | None = None
+    ) -> None:
         self.table = table
         self.source = source
         self.original = original or self
+        self.orders = original.orders if original and orders is None else orders or {}
         self._observations: dict[str, Observations] = {}
 
     @cached_property
@@ -75,7 +78,7 @@ class RuleTable:
     def observations(self, names: Sequence[str]) -> dict[str, Observations]:
         """Return columns as rules see them; floats have the decimals that all of their values have."""
         unread = [name for name in names if name not in self._observations]
-        for name, one in read_observations(self.table, unread).items():
+        for name, one in read_observations(self.table, unread, self.orders).items():
             real = one.values.dtype.kind == "f" and one.decimals is None
             self._observations[name] = one._replace(decimals=written_decimals(one)) if real else one
         return {name: self._observations[name] for name in names}
@@ -132,7 +135,7 @@ def check_fit(rules: Sequence[Rule], table: RuleTable, removed: Sequence[str] = 
 def _first(one: Observations) -> Observations:
     """Return a column of its first observed value, which is enough to see whether a rule can be evaluated."""
     at = slice(first := int(np.argmax(one.observed)), first + 1)
-    return Observations(one.values[at], one.observed[at], one.decimals)
+    return one._replace(values=one.values[at], observed=one.observed[at])
 
 
 def _document_mistakes(rule: Rule, named: Path | None) -> list[str]:
@@ -187,7 +190,10 @@ def verdict_of(rule: Rule, table: RuleTable) -> Verdict:
     """Evaluate a rule on the columns of a table; one without a translation holds."""
     if rule.condition is None:
         return Verdict(~_none(table), _none(table))
-    return evaluate(rule.condition, table.observations(rule.variables), table.original.observations(rule.variables))
+    try:
+        return evaluate(rule.condition, table.observations(rule.variables), table.original.observations(rule.variables))
+    except DataError as error:
+        raise DataError([f"rule '{rule.name}' ({rule.place}): {told}" for told in error.mistakes]) from None
 
 
 def engine_failures(rules: Sequence[Rule], table: RuleTable, rows: Ints | None = None) -> dict[str, Flags]:

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import FileError, PlanError
+from shoal.plan.loading import load_settings
 from shoal.plan.plan import Reading
-from shoal.plan.rules import EXPRESSIONS, SCHEMATRON, as_expressions, is_file
+from shoal.plan.rules import EXPRESSIONS, PLANS, SCHEMATRON, as_expressions, is_file
 from shoal.rules.checking import RuleTable, check_fit, check_rules_on
+from shoal.rules.constants import Known, constant_mistakes
 from shoal.rules.rule import Rule
 from shoal.rules.sources import as_rules, needs_original
 from shoal.rules.writing import as_text
@@ -61,6 +63,7 @@ def check_rules(
     *,
     original: Any = None,
     reading: Reading | Mapping[str, Any] | None = None,
+    orders: Mapping[str, Sequence[str]] | None = None,
 ) -> list[RuleFinding]:
     """Check rules on a table: how many records break each, and which; no value is shown.
 
@@ -74,6 +77,9 @@ def check_rules(
         The original, for rules about its values, and for the number of decimals that totals are rounded to.
     reading : dict
         How text files are read.
+    orders : dict
+        Values of a column from the lowest to the highest, which ``<`` and ``<=`` go by; those of the plan where the
+        rules are in one.
 
     Returns
     -------
@@ -88,18 +94,23 @@ def check_rules(
     (1, [2])
     """
     asked = rules_of(rules)
+    levels = orders_of(rules) if orders is None else {name: tuple(map(str, given)) for name, given in orders.items()}
     source, table = read(data, {"reading": reading} if reading is not None else {})
     before = None
     named = source.path if source else None
     if original is not None:
         first, opened = read(original, {"reading": reading} if isinstance(original, str | Path) and reading else {})
-        before = RuleTable(opened, first)
+        before = RuleTable(opened, first, orders=levels)
         named = first.path if first else None
     wanting = [rule.name for rule in asked if needs_original(rule) and not _names(rule, named)]
     if wanting and original is None:
         listed = ", ".join(f"'{name}'" for name in wanting)
         raise PlanError(f"these rules are about values of the original: {listed}; name it (original, or --original)")
-    checked = RuleTable(table, source, before)
+    known = {name: Known("order", order) for name, order in levels.items()}
+    mistakes = constant_mistakes(asked, known, {})
+    if mistakes:
+        raise PlanError(mistakes)
+    checked = RuleTable(table, source, before, levels)
     check_fit(asked, checked, named=named if original is not None else None)
     found = check_rules_on(asked, checked)
     return [
@@ -130,6 +141,14 @@ def _names(rule: Rule, path: Path | None) -> bool:
 def rules_of(given: str | Path | Sequence[str] | Mapping[str, str]) -> list[Rule]:
     """Return the rules in a file, in a list of expressions, or in a dict of them by name."""
     return as_rules((), given) if is_file(given) else as_rules(as_expressions(given))  # type: ignore[arg-type]
+
+
+def orders_of(given: object) -> dict[str, tuple[str, ...]]:
+    """Return the orders that the plan with the rules declares; none where they are not in one."""
+    if not isinstance(given, str | Path) or not is_file(given) or Path(given).suffix.lower() not in PLANS:
+        return {}
+    orders = load_settings(Path(given)).get("orders") or {}
+    return {name: tuple(map(str, levels)) for name, levels in orders.items()}
 
 
 def write_rules(

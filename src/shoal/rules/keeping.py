@@ -4,7 +4,8 @@ Columns that share rules, directly or through others, are a component and are tr
 this, and leaves as soon as its tuple keeps all of them, at the precision at which it will be released:
 
 1. what the aggregators gave;
-2. projected and derived (:mod:`shoal.rules.settling`), with the consequents of all antecedents that came out true;
+2. projected and derived (:mod:`shoal.rules.settling`), and categories moved to the nearest that are allowed
+   (:mod:`shoal.rules.nearest_allowed`), with the consequents of all antecedents that came out true;
 3. the nearest whole numbers by a mixed-integer program (:mod:`shoal.rules.solving`);
 4. the nearest record of the group that keeps the rules, then of the table (:mod:`shoal.rules.records`);
 5. nothing: the columns of the rules that would be broken are suppressed in the group.
@@ -21,10 +22,11 @@ from shoal.kernels.arrays import Flags, Floats, Ints, Numbers
 from shoal.kernels.representatives import Grouping, group_rows
 from shoal.rules.classify import Classified
 from shoal.rules.evaluate import Observations
+from shoal.rules.nearest_allowed import move_to_allowed
 from shoal.rules.records import nearest_donor, nearest_record
 from shoal.rules.settling import Settling, on_grid
 from shoal.rules.solving import solve_group
-from shoal.rules.tuples import RuledColumn, Tuples
+from shoal.rules.tuples import Bound, RuledColumn, Tuples
 
 AGGREGATED, CONSTRUCTED, SOLVED, OWN_RECORD, OTHER_RECORD, SUPPRESSED = range(6)
 WAYS = ("aggregated", "constructed", "solved", "record of the group", "record of another group", "suppressed")
@@ -78,6 +80,7 @@ def keep_rules(
     rules: Sequence[Classified],
     outside: Mapping[str, Observations],
     held: Mapping[str, Flags],
+    weights: Floats | None = None,
 ) -> tuple[list[Released], list[Account]]:
     """Change released values of a set where they would break a rule.
 
@@ -95,6 +98,8 @@ def keep_rules(
         Other columns that rules need, which stay as they are.
     held : dict of bool (n,)
         Where each rule was not broken before, by name.
+    weights : float64 (n,), optional
+        Sampling weights.
 
     Returns
     -------
@@ -109,7 +114,7 @@ def keep_rules(
     place = {c.name: j for j, c in enumerate(columns)}
     for together, names in components(rules, list(place)):
         tied = [columns[place[name]] for name in names]
-        tuples = Tuples(tied, together, groups, grouping, outside, held)
+        tuples = Tuples(tied, together, groups, grouping, outside, held, weights)
         changed, account = _keep(tuples, [released[place[name]] for name in names])
         for name, part in zip(names, changed, strict=True):
             result[place[name]] = part
@@ -166,8 +171,9 @@ def _keep(tuples: Tuples, released: Sequence[Released]) -> tuple[list[Released],
             break
         left = state.bad
         candidate = state.codes[left].copy()
-        for settling, at in _alike(tuples, left, active):
+        for settling, bounds, at in _alike(tuples, left, active):
             candidate[at] = state.coded(settling.settle(state.targets[left[at]]))
+            candidate[at] = move_to_allowed(tuples, bounds, left[at], candidate[at], state.there[left[at]])
             for found in settling.derivation.derived:
                 needs = tuple(name for name in found.equation.variables if name != found.name)
                 derived.setdefault(found.name, needs)
@@ -193,16 +199,16 @@ def _keep(tuples: Tuples, released: Sequence[Released]) -> tuple[list[Released],
     return changed, account
 
 
-def _alike(tuples: Tuples, chosen: Ints, active: Flags) -> list[tuple[Settling, Ints]]:
-    """Put groups together that must keep the same parts; returns how to settle them, and their places."""
+def _alike(tuples: Tuples, chosen: Ints, active: Flags) -> list[tuple[Settling, list[Bound], Ints]]:
+    """Put groups together that must keep the same parts; returns how to settle them, the parts, and their places."""
     if not len(chosen):
         return []
     kinds, of = np.unique(active, axis=0, return_inverse=True)
     found = []
     for i, kind in enumerate(kinds):
         at = np.flatnonzero(of.reshape(-1) == i)
-        parts = [bound.part for bound, needed in zip(tuples.parts, kind, strict=True) if needed]
-        found.append((Settling(tuples, parts, chosen[at]), at))
+        bounds = [bound for bound, needed in zip(tuples.parts, kind, strict=True) if needed]
+        found.append((Settling(tuples, [bound.part for bound in bounds], chosen[at]), bounds, at))
     return found
 
 
@@ -211,7 +217,7 @@ def _solve(state: _State, active: Flags) -> None:
     left = state.bad[:_PROGRAMS]
     numbers = state.targets[left].copy()
     solved = np.zeros(len(left), dtype=bool)
-    for settling, at in _alike(state.tuples, left, active[:_PROGRAMS]):
+    for settling, _, at in _alike(state.tuples, left, active[:_PROGRAMS]):
         if not settling.grids or any(e.form is None for e in settling.system.equations):
             continue
         for i, place in enumerate(at.tolist()):
@@ -234,7 +240,7 @@ def _take_records(state: _State) -> None:
         if way == OWN_RECORD:
             rows = nearest_record(tuples, left, state.targets[left], state.there[left])
         else:
-            rows = nearest_donor(tuples, state.targets[left])
+            rows = nearest_donor(tuples, left, state.targets[left])
         found = rows >= 0
         codes = np.column_stack([c.column.values[rows[found]].astype(np.float64) for c in tuples.columns])
         state.offer(left[found], codes, way)
