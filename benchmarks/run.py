@@ -26,6 +26,7 @@ BENCHMARKS = (
     "categories",
     "report",
     "rules",
+    "rule_sets",
     "rows",
     "start",
 )

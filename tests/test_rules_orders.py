@@ -171,3 +171,42 @@ def test_an_order_statistic_is_weighted_and_exact_where_floats_are_not():
     assert set(release.data["n"]) == {2**60 + 1}
     release = shoal.protect(table, 3, ["n"], weight="w", aggregators="upper-quartile", method="mdav")
     assert set(release.data["n"]) == {7}
+
+
+def shared(n=24):
+    rng = np.random.default_rng(5)
+    table = pl.DataFrame({name: rng.integers(0, 50, n) for name in "ABCDEFGH"})
+    return table.with_columns(T=pl.col("B") + pl.col("E"), town=pl.Series(["x", "y"] * (n // 2)))
+
+
+def test_sets_are_formed_from_the_rules_that_columns_share_and_the_rest_by_size():
+    rules = ["T = B + E", "if T > 200 then G > 0", "A >= 0"]
+    release = shoal.protect(shared(), 3, "auto", rules=rules, method="mdav", confidential="D")
+    assert release.plan.quasi_identifiers == (("A",), ("B", "E", "G", "T"), ("C", "F", "H"))
+    assert release.plan.set_size is None
+    assert (release.data["T"] == release.data["B"] + release.data["E"]).all()
+    assert release.data["D"].equals(shared()["D"])
+    two = shoal.protect(shared(), 3, "auto", set_size=2, method="mdav", identifiers="town")
+    assert [len(part) for part in two.plan.quasi_identifiers] == [2, 2, 2, 2, 1]
+    mixed = shoal.protect(shared(), 3, "auto", nominal="town", set_size=9, rules=["town in {x, y}"])
+    assert mixed.plan.quasi_identifiers[0] == ("town",)
+
+
+def test_automatic_sets_in_a_plan_and_on_the_command_line(tmp_path):
+    shared().write_csv(tmp_path / "t.csv")
+    (tmp_path / "t.rules").write_text("T = B + E\n")
+    asked = ["protect", tmp_path / "t.csv", "-o", tmp_path / "o.csv", "-k", 3, "-q", "auto", "--set-size", 6]
+    done = run(*asked, "--rules", tmp_path / "t.rules", "-m", "mdav")
+    assert done.exit_code == 0, done.output
+    plan = shoal.Plan.from_yaml("k: 3\nquasi_identifiers: auto\nset_size: 6\nrules: [T = B + E]\nmethod: mdav\n")
+    assert shoal.Plan.from_yaml(plan.to_yaml()) == plan
+    again = shoal.protect(shared(), plan=plan)
+    assert again.plan.quasi_identifiers == (("B", "E", "T"), ("A", "C", "D", "F", "G", "H"))
+    assert pl.read_csv(tmp_path / "o.csv").equals(again.data)
+
+
+def test_a_column_that_is_called_auto_is_a_column_and_a_size_without_sets_is_a_mistake():
+    table = shared().rename({"A": "auto"})
+    assert shoal.protect(table, 3, "auto", method="mdav").plan.quasi_identifiers == (("auto",),)
+    with pytest.raises(shoal.PlanError, match="set_size: has no effect unless"):
+        shoal.protect(shared(), 3, ["A"], set_size=2)

@@ -40,6 +40,7 @@ def protect(
     k: int | None = None,
     quasi_identifiers: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
     *,
+    set_size: int | None = None,
     method: str | None = None,
     options: Mapping[str, Any] | None = None,
     refine: bool | None = None,
@@ -81,7 +82,10 @@ def protect(
         Smallest group, at least 2.
     quasi_identifiers : list of str, or list of lists of str
         Columns to microaggregate: numbers, dates and, with methods that take them, categories. Lists of lists are sets
-        that are microaggregated separately.
+        that are microaggregated separately. ``"auto"`` takes all columns of numbers, dates and declared categories
+        without another role, those that share rules in one set.
+    set_size : int, default 3
+        Columns of each set that no rule needs, with ``"auto"``.
     method : str, default "optimal", or "semantic-optimal" with categories
         Partition method; ``shoal.METHODS`` or ``shoal methods`` lists them.
     options : dict

@@ -20,7 +20,9 @@ Thousands = Annotated[str | None, typer.Option(help="Mark between thousands in a
 Signs = Annotated[list[str] | None, typer.Option(help="Signs before or behind numbers in a text file: $,EUR,%.")]
 Quasi = Annotated[
     list[str] | None,
-    typer.Option("-q", "--quasi-identifiers", help="Columns to microaggregate: a,b. Repeat for separate sets."),
+    typer.Option(
+        "-q", "--quasi-identifiers", help="Columns to microaggregate: a,b. Repeat for separate sets. Or auto."
+    ),
 ]
 Refine = Annotated[bool, typer.Option("--refine", help="Improve the groups of the method while that lowers the loss.")]
 AllNumeric = Annotated[

@@ -16,6 +16,7 @@ from shoal.plan.roles import Role
 from shoal.plan.rules import rules_or_file
 from shoal.plan.settings import Flag, Settings, Whole, named
 
+AUTO = "auto"  # quasi-identifiers that stand for the sets that rules form
 EVERY_COLUMN = "*"  # key of `aggregators` that stands for all columns without an entry of their own
 
 
@@ -114,7 +115,10 @@ class Plan(CategorySettings):
     k : int
         Smallest group, at least 2.
     quasi_identifiers : tuple of tuples of str
-        Columns to microaggregate; each inner tuple is a set that is microaggregated by itself.
+        Columns to microaggregate; each inner tuple is a set that is microaggregated by itself. ``"auto"`` stands for
+        all columns of numbers, dates and declared categories without another role, in sets that rules form.
+    set_size : int or None
+        Columns of each set that no rule needs, with ``"auto"``; 3 where nothing is said.
     identifiers, confidential : tuple of str
         Columns that are removed, and columns that are kept as they are.
     persons : tuple of str or None
@@ -165,6 +169,7 @@ class Plan(CategorySettings):
 
     k: Whole = Field(ge=2, le=LARGEST_K)
     quasi_identifiers: tuple[tuple[str, ...], ...]
+    set_size: Whole | None = Field(default=None, ge=1, le=LARGEST_OPTION)
     identifiers: tuple[str, ...] = ()
     persons: tuple[str, ...] | None = None
     confidential: tuple[str, ...] = ()
@@ -232,9 +237,12 @@ class Plan(CategorySettings):
         mistakes = role_mistakes(self.roles_named())
         if not self.quasi_identifiers or not all(self.quasi_identifiers):
             mistakes.append("quasi_identifiers: name at least one column in each set")
-        mistakes += _blocking_mistakes(self) + category_mistakes(
-            self.model_dump(), {name for part in self.quasi_identifiers for name in part}
-        )
+        if not is_auto(self.quasi_identifiers):  # whose columns are known when the table is
+            mistakes += _blocking_mistakes(self) + category_mistakes(
+                self.model_dump(), {name for part in self.quasi_identifiers for name in part}
+            )
+            if self.set_size:
+                mistakes.append("set_size: has no effect unless quasi_identifiers is auto")
         if self.small_strata == "merge" and not self.strata:
             mistakes.append("small_strata: has no effect without strata")
         mistakes += [
@@ -293,6 +301,15 @@ _ROLE_FIELDS = {
 def mentions(settings: Mapping[str, Any]) -> list[tuple[str, Role]]:
     """Return (column, role) for each column named in settings, well-formed or not."""
     return [(name, role) for field, role in _ROLE_FIELDS.items() for name in _texts(settings.get(field))]
+
+
+def is_auto(value: object) -> bool:
+    """Whether quasi-identifiers are those that rules form, as a text or in lists.
+
+    >>> is_auto("auto"), is_auto([["auto"]]), is_auto(["age"])
+    (True, True, False)
+    """
+    return value in (AUTO, [AUTO], (AUTO,), [[AUTO]], ((AUTO,),))
 
 
 def _texts(value: object) -> list[str]:
