@@ -173,8 +173,8 @@ def _four_kinds(census: list[Row]) -> str:
         "says at its end that the results are those of four: EC-PV, EC-GV, EC-LC and EC-NLC. All columns of a rule "
         "are a set, which makes 3 + 3 + 1 + 3 of its 16 columns, and leaves six for two sets of three; with V1 as a "
         "fifth there would be five columns left, which are no sets of three. `quasi_identifiers: auto` forms such sets "
-        f"from the four rules: {sets}. Which of the six columns it puts together the paper does not say, nor in which order "
-        "Census has its columns there.\n\n"
+        f"from the four rules: {sets}. Which of the six columns it puts together the paper does not say, nor in which "
+        "order Census has its columns there.\n\n"
         + table(
             ("k", "PIL, four kinds", "PIL, S1 above", "SCORE, four kinds", "SCORE, S1 above",
              "SCORE, intruder with one set, four kinds", "the same, S1 above"),

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 rules = typer.Typer(name="rules", cls=LightGroup, help=COMMANDS["rules"], no_args_is_help=True, add_completion=False)
 RuleFile = Annotated[
-    Path, typer.Argument(metavar="RULES", help="Rules: Schematron (.sch, .xml), expressions (.rules, .txt), or a plan.")
+    Path,
+    typer.Argument(metavar="RULES", help="Rules: .sch, .xml, .rules, .txt, .R, .sql, R validate or a plan in .yaml."),
 ]
 
 
@@ -96,15 +97,19 @@ def _findings(found: list[shoal.RuleFinding], rows: int) -> Table:
 def convert(
     file: RuleFile,
     output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="OUT", help="Where to write them: .sch, .xml, .rules or .txt.")
+        Path,
+        typer.Option(
+            "-o", "--output", metavar="OUT", help="Where to write them: .sch, .xml, .rules, .txt, .R, .yaml, .sql."
+        ),
     ],
     record: Annotated[str, typer.Option(help="Schematron: name of the element that is a record.")] = "Record",
     original: Annotated[str, typer.Option(help="Schematron: name of the original data.")] = "microdata.xml",
+    table: Annotated[str, typer.Option(help="SQL: name of the table.")] = "microdata",
     force: Force = False,
 ) -> None:
     """Write rules in the notation that the ending of the output asks for."""
     with told_errors():
         check_inputs(output, file)
         read = shoal.read_rules(file)
-        shoal.write_rules(read, output, record=record, original=original, overwrite=force)
+        shoal.write_rules(read, output, record=record, original=original, table=table, overwrite=force)
         tell(f"{counted(len(read), 'rule')} written to {output}")

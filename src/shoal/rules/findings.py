@@ -12,9 +12,10 @@ import numpy as np
 from shoal.errors import FileError, PlanError
 from shoal.plan.loading import load_settings
 from shoal.plan.plan import Reading
-from shoal.plan.rules import EXPRESSIONS, PLANS, SCHEMATRON, as_expressions, is_file
+from shoal.plan.rules import EXPRESSIONS, PLANS, R_TEXTS, RULE_FILES, SCHEMATRON, SQL_TEXTS, as_expressions, is_file
 from shoal.rules.checking import RuleTable, check_fit, check_rules_on
 from shoal.rules.constants import Known, constant_mistakes
+from shoal.rules.languages import as_r, as_sql, as_validate
 from shoal.rules.rule import Rule
 from shoal.rules.sources import as_rules, needs_original
 from shoal.rules.writing import as_text
@@ -157,9 +158,13 @@ def write_rules(
     *,
     record: str = "Record",
     original: str = "microdata.xml",
+    table: str = "microdata",
     overwrite: bool = True,
 ) -> None:
-    """Write rules to a file: Schematron to ``.sch`` or ``.xml``, expressions to ``.rules`` or ``.txt``.
+    """Write rules to a file, in the notation that its ending says.
+
+    Schematron to ``.sch`` or ``.xml``, expressions to ``.rules`` or ``.txt``, rules of the R package validate to ``.R``
+    or ``.yaml``, CHECK constraints to ``.sql``. A rule that the notation has no words for is an error.
 
     Parameters
     ----------
@@ -169,18 +174,24 @@ def write_rules(
         Where to.
     record, original : str
         For Schematron: the name of the element that is a record, and of the original data.
+    table : str
+        For SQL: the name of the table.
     overwrite : bool
         Whether to replace a file that is there already.
     """
     path = Path(path)
     kind = path.suffix.lower()
-    if kind not in SCHEMATRON + EXPRESSIONS:
-        raise FileError(f"'{path}': rules are written to a file that ends in {', '.join(SCHEMATRON + EXPRESSIONS)}")
+    if kind not in RULE_FILES:
+        raise FileError(f"'{path}': rules are written to a file that ends in {', '.join(RULE_FILES)}")
     check_target(path, overwrite=overwrite)
     if kind in SCHEMATRON:
         from shoal.rules.schematron_writing import as_schematron
 
         content = as_schematron(rules, record, original)
-    else:
+    elif kind in EXPRESSIONS:
         content = as_text(rules).encode()
+    elif kind in SQL_TEXTS:
+        content = as_sql(rules, table).encode()
+    else:
+        content = (as_r if kind in R_TEXTS else as_validate)(rules).encode()
     write_whole(path, content, overwrite=overwrite)
