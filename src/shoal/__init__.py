@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from shoal.release.summary import Summary
     from shoal.report import report_page, write_report
     from shoal.rules.findings import RuleFinding, check_rules, write_rules
+    from shoal.rules.localising import Localisation, localise_errors
     from shoal.rules.sources import read_rules
     from shoal.sweeps import Sweep, sweep
     from shoal.tables.example import example
@@ -47,6 +48,7 @@ __all__ = [
     "HierarchySettings",
     "Inspection",
     "Kind",
+    "Localisation",
     "Measures",
     "MissingExtra",
     "Plan",
@@ -66,6 +68,7 @@ __all__ = [
     "inspect",
     "inspect_hierarchy",
     "load_hierarchy",
+    "localise_errors",
     "measure",
     "printable",
     "protect",
@@ -89,6 +92,7 @@ _HOME = {
     "HierarchySettings": "shoal.plan.hierarchies",
     "Inspection": "shoal.tables.inspection",
     "Kind": "shoal.plan.roles",
+    "Localisation": "shoal.rules.localising",
     "Measures": "shoal.measures.measured",
     "MissingExtra": "shoal.errors",
     "Plan": "shoal.plan.plan",
@@ -107,6 +111,7 @@ _HOME = {
     "inspect": "shoal.tables.inspection",
     "inspect_hierarchy": "shoal.tables.hierarchy_inspection",
     "load_hierarchy": "shoal.columns.hierarchy",
+    "localise_errors": "shoal.rules.localising",
     "measure": "shoal.measures.measurement",
     "printable": "shoal.errors",
     "protect": "shoal.pipeline",

@@ -155,6 +155,17 @@ def orders(given: Sequence[str] | None) -> dict[str, list[str]] | None:
     return {name: names([text]) or [] for name, text in pairs(given or (), "--order").items()} or None
 
 
+def column_weights(given: Sequence[str] | None, flag: str = "--column-weight") -> dict[str, float] | None:
+    """Return the weight of each column that has one."""
+    shares: dict[str, float] = {}
+    for name, text in pairs(given or (), flag).items():
+        try:
+            shares[name] = float(text)
+        except ValueError:
+            raise shoal.PlanError(f"{flag} {name}={text}: must be a number") from None
+    return shares or None
+
+
 def categories(
     hierarchy: Sequence[str] | None,
     order: Sequence[str] | None,
@@ -162,17 +173,11 @@ def categories(
     column_weight: Sequence[str] | None,
 ) -> dict[str, Any]:
     """Return what was said about the kinds of columns, by the names of the settings."""
-    shares: dict[str, float] = {}
-    for name, text in pairs(column_weight or (), "--column-weight").items():
-        try:
-            shares[name] = float(text)
-        except ValueError:
-            raise shoal.PlanError(f"--column-weight {name}={text}: must be a number") from None
     return {
         "hierarchies": hierarchies(hierarchy),
         "orders": orders(order),
         "nominal": names(nominal),
-        "column_weights": shares or None,
+        "column_weights": column_weights(column_weight),
     }
 
 

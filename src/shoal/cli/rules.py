@@ -1,4 +1,4 @@
-"""shoal rules check and shoal rules convert."""
+"""shoal rules check, shoal rules localise and shoal rules convert."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from shoal.cli.options import (
     Order,
     Signs,
     Thousands,
+    column_weights,
     orders,
     reading_of,
 )
@@ -90,6 +91,56 @@ def _findings(found: list[shoal.RuleFinding], rows: int) -> Table:
             shown + (f" and {more} more" if rows and more > 0 else ""),
             finding.checked_by,
         )
+    return table
+
+
+@rules.command()
+def localise(
+    table: Input,
+    file: RuleFile,
+    weight: Annotated[
+        list[str] | None, typer.Option(help="How reliable the cells of a column are: age=2. Repeatable.")
+    ] = None,
+    rows: Annotated[int, typer.Option(min=0, help="Most row numbers to show for each column.")] = 10,
+    order: Order = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    missing: Missing = None,
+    no_header: NoHeader = False,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    signs: Signs = None,
+    as_json: Json = False,
+) -> None:
+    """Find the fewest cells to change so that all rules can hold. Nothing is changed; status 1 if there are any."""
+    with told_errors():
+        reading = reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs)
+        weights = column_weights(weight, "--weight")
+        found = shoal.localise_errors(table, file, weights=weights, orders=orders(order), reading=reading)
+        if as_json:
+            typer.echo(json.dumps(found.to_dict()))
+        else:
+            out().print(_localised(found, rows))
+        cells = sum(found.by_column.values())
+        tell(
+            f"{counted(found.broken, 'record')} of {found.records} with a broken rule; {counted(cells, 'cell')} must "
+            "change so that all rules can hold"
+        )
+        for name, reason in found.not_handled.items():
+            tell(f"note: rule '{shoal.printable(name)}' is left out: {reason}")
+        if found.unsolved:
+            tell(f"note: no change of cells was found for {counted(len(found.unsolved), 'record')}")
+    if found.broken:
+        raise typer.Exit(1)
+
+
+def _localised(found: shoal.Localisation, rows: int) -> Table:
+    table = plain_table("column", "cells to change", "rows")
+    for name, count in found.by_column.items():
+        numbers = [row for row, columns in found.cells.items() if name in columns]
+        more = len(numbers) - rows
+        shown = ", ".join(map(str, numbers[:rows]))
+        table.add_row(shoal.printable(name), str(count), shown + (f" and {more} more" if rows and more > 0 else ""))
     return table
 
 

@@ -62,7 +62,7 @@ class RuleTable:
         self.table = table
         self.source = source
         self.original = original or self
-        self.orders = original.orders if original and orders is None else orders or {}
+        self.orders: Orders = original.orders if original and orders is None else orders or {}
         self._observations: dict[str, Observations] = {}
 
     @cached_property

@@ -142,7 +142,7 @@ def keep(
         inside = {column.name for column in columns}
         outside = {name: editing.observations[name] for name in named - inside}
         changed, accounts = keep_rules(
-            columns, [part.released[j] for j in places], part.groups, rules, outside, editing.held, weights
+            columns, [part.released[j] for j in places], part.groups, rules, outside, editing.held, weights=weights
         )
         released = list(part.released)
         for j, new in zip(places, changed, strict=True):

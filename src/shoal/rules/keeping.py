@@ -80,6 +80,7 @@ def keep_rules(
     rules: Sequence[Classified],
     outside: Mapping[str, Observations],
     held: Mapping[str, Flags],
+    *,
     weights: Floats | None = None,
 ) -> tuple[list[Released], list[Account]]:
     """Change released values of a set where they would break a rule.
@@ -114,7 +115,7 @@ def keep_rules(
     place = {c.name: j for j, c in enumerate(columns)}
     for together, names in components(rules, list(place)):
         tied = [columns[place[name]] for name in names]
-        tuples = Tuples(tied, together, groups, grouping, outside, held, weights)
+        tuples = Tuples(tied, together, groups, grouping, outside, held, weights=weights)
         changed, account = _keep(tuples, [released[place[name]] for name in names])
         for name, part in zip(names, changed, strict=True):
             result[place[name]] = part

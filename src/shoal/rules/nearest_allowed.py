@@ -66,10 +66,10 @@ def move_to_allowed(tuples: Tuples, bounds: Sequence[Bound], chosen: Ints, codes
         if candidates is None or not len(candidates):
             continue
         at = np.flatnonzero(there[:, places].all(axis=1))
-        now = _keeps(columns, conditions, codes[np.ix_(at, places)], tuples)
+        now = _keeps(columns, conditions, codes[at][:, places], tuples)
         at = at[~now]
         if len(at):
-            codes[np.ix_(at, places)] = _nearest(tuples, places, chosen[at], codes[at], candidates)
+            codes[at[:, None], places] = _nearest(tuples, places, chosen[at], codes[at], candidates)
     return codes
 
 

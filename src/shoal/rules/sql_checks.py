@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from shoal.errors import PlanError, printable
+from shoal.errors import PlanError, counted, printable
 from shoal.rules.expression import (
     Arithmetic,
     ArithmeticOperator,
@@ -74,7 +74,7 @@ def parse_checks(text: str, place: str) -> list[Rule]:
             found += [(constraint, body, name.casefold()) for constraint, body in _checks(statement)]
     checked = list(dict.fromkeys(name for _, _, name in found))
     if len(checked) > 1:
-        raise PlanError(f"{place}: has CHECK constraints of {len(checked)} tables; keep those of one")
+        raise PlanError(f"{place}: has CHECK constraints of {counted(len(checked), 'table')}; keep those of one")
     rules: list[Rule] = []
     mistakes: list[str] = []
     for number, (given, body, name) in enumerate(found, start=1):

@@ -183,6 +183,7 @@ class Tuples:
         grouping: Grouping,
         outside: Mapping[str, Observations],
         held: Mapping[str, Flags],
+        *,
         weights: Floats | None = None,
     ) -> None:
         self.weights = weights
