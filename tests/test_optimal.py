@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import time
 
 import numpy as np
 import polars as pl
@@ -15,16 +16,17 @@ from command_line import manifest_of, run
 from reference import sse
 from shoal.columns.scaling import Records
 from shoal.kernels.draws import open_stream
-from shoal.kernels.representatives import group_rows
+from shoal.kernels.representatives import MEAN, MEDIAN, group_rows
 from shoal.kernels.watch import new_watch
 from shoal.partition.mdav import mdav_single
 from shoal.partition.optimal import optimal
+from shoal.partition.optimal import whole as cycles
 from shoal.partition.optimal.annealing import anneal
 from shoal.partition.optimal.combine import draw, fill
 from shoal.partition.optimal.crossover import better_parts
 from shoal.partition.optimal.improve import neighbours_of
 from shoal.partition.optimal.numeric_search import NumericSearch
-from shoal.partition.optimal.objective import Released, errors_of_groups, released_as
+from shoal.partition.optimal.objective import Released, errors_of_groups, released_as, released_error
 from shoal.partition.optimal.problem import Problem
 from shoal.partition.optimal.regions import cut_regions
 from shoal.partition.optimal.seen_groups import add_partitions, no_groups
@@ -50,6 +52,74 @@ def test_finds_the_optimum_where_all_partitions_can_be_counted(n, k, seed):
     found = solve(whole(values, k), Budget())
     assert found.cost == pytest.approx(least, abs=1e-12)
     assert sse(values, found.groups) == pytest.approx(least, abs=1e-12)
+
+
+def released_otherwise(rng, n, d, kind):
+    """An objective other than the mean of complete records, of all kinds."""
+    observed = rng.random((n, d)) > 0.25 if "missing" in kind else np.ones((n, d), bool)
+    weights = rng.lognormal(sigma=2.0, size=n) if "weights" in kind else np.ones(n)
+    how = np.full(d, MEDIAN if "medians" in kind else MEAN)
+    return Released(observed, weights, how, np.zeros(d), "counted" in kind)
+
+
+@pytest.mark.parametrize("kind", ["weights", "medians", "missing", "missing, counted", "missing, weights, medians"])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_few_records_get_the_best_of_all_partitions_whatever_is_released(seed, kind):
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(7, 10)), int(rng.integers(2, 4))
+    values = np.round(rng.normal(size=(n, 2)), seed % 2)
+    objective = released_otherwise(rng, n, 2, kind)
+    problem = whole(values, k, objective)
+    least = min(
+        sum(
+            released_error(values, *objective[:4], np.array(rows), len(rows) if objective.alike else k)
+            for rows in parts
+        )
+        for parts in partitions(list(range(n)), k)
+    )
+    found = solve(problem, Budget())
+    assert found.exact
+    assert found.cost == pytest.approx(least, abs=1e-12)
+    assert np.bincount(found.groups).min() >= k
+
+
+def test_a_few_records_in_each_block_get_the_best_partition_of_their_own():
+    values = np.random.default_rng(5).normal(size=(20, 2))
+    blocks = np.repeat([0, 1], [11, 9])
+    found = solve(Problem(values, None, blocks, None, 3), Budget())
+    assert found.cost == pytest.approx(least_squares(values[:11], 3) + least_squares(values[11:], 3))
+    assert not set(found.groups[:11]) & set(found.groups[11:])
+
+
+def test_groups_may_be_larger_where_that_costs_less():
+    # five places with eight records each, of which six have the second column: a group of all eight keeps it
+    n, k = 40, 4
+    side, there = np.tile([-1.0, -1.0, -1.0, -1.0, 1.0, 1.0, 1.0, 1.0], 5), np.tile([1, 1, 1, 0, 1, 1, 1, 0], 5) == 1
+    values = np.column_stack([20.0 * (np.arange(n) // 8) + side, np.where(there, 3.0, 0.0)])
+    observed = np.column_stack([np.ones(n, dtype=bool), there])
+    objective = Released(observed, np.ones(n), np.zeros(2, np.int64), np.zeros(2))
+    found = solve(whole(values, k, objective), Budget(steps=2000 * n))
+    assert np.bincount(found.groups).tolist() == [8] * 5
+    assert found.cost == pytest.approx(n)
+
+
+def test_combining_is_given_up_when_the_time_is_over(monkeypatch):
+    """However long it takes: the partition before that cycle is returned, and its steps give it again."""
+    problem = whole(np.random.default_rng(8).normal(size=(150, 3)), 3)
+    before = solve(problem, Budget(steps=(10 + 20 + 40 + 80 + 160 + 320) * 150))
+    called = []
+
+    def endless(*arguments, **options):
+        called.append(time.monotonic())
+        time.sleep(1.0)
+        return draw(*arguments, **options)
+
+    monkeypatch.setattr(cycles, "draw", endless)
+    timed = solve(problem, Budget(time=0.8))
+    monkeypatch.undo()
+    assert called
+    assert timed.steps <= before.steps
+    assert (solve(problem, Budget(steps=timed.steps)).groups == timed.groups).all()
 
 
 def test_one_column_is_cut_optimally():

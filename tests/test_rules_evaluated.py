@@ -217,7 +217,7 @@ def as_observations(records, decimals=None):
 
 
 @given(conditions(2), RECORDS, RECORDS, st.booleans())
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_columns_give_what_a_loop_over_records_gives(condition, records, before, whole):
     if whole:
         records, before = ([{n: v and Fraction(trunc(v)) for n, v in r.items()} for r in t] for t in (records, before))
@@ -243,7 +243,7 @@ def exact_in_an_engine(condition):
 
 
 @given(st.lists(conditions(2, division=False).filter(exact_in_an_engine), min_size=1, max_size=5), RECORDS, RECORDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_saxon_says_the_same_of_every_record_that_a_rule_applies_to(tmp_path_factory, trees, records, before):
     pytest.importorskip("saxonche")
     from shoal.rules.engine import engine_violations

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 
+@cache
 def shoal_version() -> str:
     """Return the version of shoal that is installed."""
     try:

@@ -51,20 +51,22 @@ def kept_notes(plan: Plan, table: Table) -> list[str]:
 
 
 def _seen(sample: Table, name: str) -> Seen:
+    if sample.kind(name) in MEASURABLE:
+        numbers, observed = sample.numbers(name)
+        codes = np.unique(numbers, return_inverse=True)[1]
+        return Seen(name, codes, observed, np.asarray(numbers, dtype=np.float64))
     values, observed = sample.cells(name)
     numbered: dict[Any, int] = {}
     there = observed.tolist()
     try:
-        codes = [numbered.setdefault(value, len(numbered)) if o else 0 for value, o in zip(values, there, strict=True)]
+        listed = [numbered.setdefault(value, len(numbered)) if o else 0 for value, o in zip(values, there, strict=True)]
     except TypeError:  # values without a hash, in a column of objects
         texts = [repr(value) for value in values]
-        codes = [numbered.setdefault(text, len(numbered)) if o else 0 for text, o in zip(texts, there, strict=True)]
-    numbers = None
-    if sample.kind(name) in MEASURABLE:
-        numbers = sample.rough_numbers(name)
-    elif all(isinstance(value, str) and is_number(value) for value in numbered):
-        numbers = np.array([float(v) if o else 0.0 for v, o in zip(values, there, strict=True)])
-    return Seen(name, np.array(codes, dtype=np.int64), observed, numbers)
+        listed = [numbered.setdefault(text, len(numbered)) if o else 0 for text, o in zip(texts, there, strict=True)]
+    as_numbers = None
+    if all(isinstance(value, str) and is_number(value) for value in numbered):
+        as_numbers = np.array([float(v) if o else 0.0 for v, o in zip(values, there, strict=True)])
+    return Seen(name, np.array(listed, dtype=np.int64), observed, as_numbers)
 
 
 def _telling(kept: list[Seen], hidden: list[Seen], records: int) -> list[str]:

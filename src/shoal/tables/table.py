@@ -77,12 +77,12 @@ class Table:
 
     def series(self, name: str) -> nw.Series[Any]:
         """Return a column; nameless where polars would take its name for a pattern, even in its own methods."""
-        series = self.frame[name]
+        series = self.frame.get_column(name)  # indexing tells first what kind of index it was given
         return series.alias("") if name.startswith("^") else series
 
     def kind(self, name: str) -> Kind:
         """Kind of a column, from its type."""
-        return _kind(self.frame[name].dtype)
+        return _kind(self.frame.get_column(name).dtype)
 
     def profile(self, name: str) -> Profile:
         """Describe a column without showing its values."""
@@ -145,11 +145,16 @@ class Table:
         step = _time_step(series.dtype, differences)
         return Column(name, differences // step, observed, origin, step)
 
-    def rough_numbers(self, name: str) -> Floats:
-        """Return the numbers or dates of a column as floats, near enough to put them in order; 0 where missing."""
+    def numbers(self, name: str) -> tuple[Any, Flags]:
+        """Return the numbers or dates of a column as integers or floats, anything where missing, and which it has."""
         series = self.series(name)
         observed = _observed(series)
-        return np.where(observed, np.asarray(_numbers(series, observed)[0], dtype=np.float64), 0.0)
+        return _numbers(series, observed)[0], observed
+
+    def rough_numbers(self, name: str) -> Floats:
+        """Return the numbers or dates of a column as floats, near enough to put them in order; 0 where missing."""
+        numbers, observed = self.numbers(name)
+        return np.where(observed, np.asarray(numbers, dtype=np.float64), 0.0)
 
     def alone(self, name: str) -> tuple[int, int]:
         """Count the records with a value that no other has, and those with any."""
@@ -314,10 +319,12 @@ def _kind(dtype: nw.dtypes.DType) -> Kind:
 
 def _observed(series: nw.Series[Any]) -> Flags:
     """Which values are neither null nor NaN."""
+    floats = series.dtype.is_float()
+    if not series.null_count():  # each question to the library of a table costs more than a small table's numbers
+        return ~np.isnan(np.asarray(series.to_numpy(), np.float64)) if floats else np.ones(len(series), dtype=bool)
     observed: Flags = ~np.asarray(series.is_null().to_numpy(), dtype=bool)
-    if series.dtype.is_float():  # comparing floats of 16 bits is wrong in some versions of Arrow
-        nan = series.cast(nw.Float64).is_nan().fill_null(False).to_numpy()
-        observed &= ~np.asarray(nan, dtype=bool)
+    if floats:  # comparing floats of 16 bits is wrong in some versions of Arrow
+        observed &= ~np.asarray(series.cast(nw.Float64).is_nan().fill_null(False).to_numpy(), dtype=bool)
     return observed
 
 
@@ -350,7 +357,7 @@ def _numbers(series: nw.Series[Any], observed: Flags) -> tuple[Any, bool]:
 
 def _filled(series: nw.Series[Any], dtype: type[np.generic]) -> Any:
     """Return values as an array, 0 where null."""
-    return np.asarray(series.fill_null(0).to_numpy(), dtype=dtype)
+    return np.asarray((series.fill_null(0) if series.null_count() else series).to_numpy(), dtype=dtype)
 
 
 def _time_step(dtype: nw.dtypes.DType, differences: Ints) -> int:
@@ -386,9 +393,7 @@ def _not_numeric(series: nw.Series[Any], name: str) -> str:
     if not rows:
         return f"column '{name}' holds numbers as text; convert it to a numeric type"
     if len(rows) < 0.5 * len(values):
-        return (
-            f"column '{name}' has text in {len(rows)} of {counted(len(values), 'cell')}, the first in record "
-            f"{rows[0]}; correct "
-            "them, or, if they mark missing values, say so (missing=[...] in `reading`, or --missing)"
-        )
+        there = f"text in {len(rows)} of {counted(len(values), 'cell')}, the first in record {rows[0]}"
+        marks = "if they mark missing values, say so (missing=[...] in `reading`, or --missing)"
+        return f"column '{name}' has {there}; correct them, or, {marks}"
     return f"column '{name}' is text, and this method needs numbers; give it another role"

@@ -10,7 +10,8 @@ what will be released (``objective``). One complete column is cut optimally (Han
 
 Cost: O(d) for each step, whatever n and k; the start costs as much as MDAV-single.
 
-Every group has at least k records: the start's have, and every change keeps groups between k and 2k - 1.
+Every group has at least k records: the start's have, and every change keeps them between k and 2k - 1, or 3k - 1 where
+what is released is not the mean of complete records. All partitions of a dozen records are looked at.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A step proposes one change near a random record and takes it with the probability min(1, exp(-change / temperature)),
 while the temperature falls geometrically; the last tenth of the steps takes improvements only. Four changes:
 
-- a record of a group larger than k moves to the group of one of its neighbours, if that is smaller than 2k - 1;
+- a record of a group larger than k moves to the group of one of its neighbours, if that is not too large;
 - a record changes places with another member of that group;
 - a record and k - 1 of its neighbours whose groups can spare them found a group;
 - a group of k or k + 1 is dissolved, each member to the best group of its neighbours.
@@ -15,8 +15,9 @@ At a given temperature, records whose neighbours are much nearer than that are t
 the steps go to the others: at first the outliers, in the end all. Data with heavy tails have outliers at many scales,
 and the search orders one scale after the other.
 
-Every change keeps groups between k and 2k - 1. On the CASC sets this reaches in three seconds what pooling a few groups
-and partitioning them anew, step by step, reaches in thirty: a step costs O(d), some 100 ns, instead of a whole pool.
+Every change keeps groups between k and 2k - 1, or 3k - 1 where not means of complete records are released. On the CASC
+sets this reaches in three seconds what pooling a few groups and partitioning them anew, step by step, reaches in
+thirty: a step costs O(d), some 100 ns, instead of a whole pool.
 
 Source of the method: S. Kirkpatrick, C. D. Gelatt and M. P. Vecchi, Optimization by simulated annealing, Science 220,
 1983.
@@ -54,14 +55,16 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
     stream: Stream,
     watch: Ints,
 ) -> None:
-    """Improve ``groups`` (n,) in place; they are numbered from 0 and have k to 2k - 1 records, one has to be left over.
+    """Improve ``groups`` (n,) in place; they are numbered from 0 and have k records or more, one has to be left over.
 
     ``neighbours`` (n, m) are rows near each row, and ``scales`` (n,) squared distances to some of them.
     """
     n, d = values.shape
     width = neighbours.shape[1]
     most = n // k
-    members, counts, place = np.empty((most, 2 * k), np.int64), np.zeros(most, np.int64), np.empty(n, np.int64)
+    # complete records never cost less together than in two groups; released values can
+    largest = 2 * k - 1 if objective is None else 3 * k - 1
+    members, counts, place = np.empty((most, largest + 1), np.int64), np.zeros(most, np.int64), np.empty(n, np.int64)
     sums, errors = np.zeros((most, d)), np.zeros(most)
     for row in range(n):
         enter(values, members, counts, place, sums, groups, row, groups[row])
@@ -73,7 +76,7 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
         elif objective is not None:
             errors[g] = group_error(values, objective, members[g, : counts[g]], k)
     moved, homes = np.empty(2 * k, np.int64), np.empty(2 * k, np.int64)
-    pair = np.empty((2, 2 * k), np.int64)
+    pair = np.empty((2, largest + 1), np.int64)
 
     cooling = int(steps * (1.0 - _QUENCH))
     by_scale = np.argsort(-scales, kind="mergesort")
@@ -103,7 +106,7 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
             if a == b:
                 continue
             if kind < _MOVE and counts[a] > k:
-                if counts[b] == 2 * k - 1:
+                if counts[b] == largest:
                     continue
                 if objective is None:
                     change = join(values, sums, counts, row, b) - leave(values, sums, counts, row, a)
@@ -180,7 +183,7 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
                 home, least = -1, np.inf
                 for near_row in neighbours[moved[t]]:
                     b = groups[near_row]
-                    if b != a and counts[b] < 2 * k - 1:
+                    if b != a and counts[b] < largest:
                         joining = join(values, sums, counts, moved[t], b)
                         if joining < least:
                             least, home = joining, b

@@ -5,7 +5,7 @@ short searches comes within 0.1 percent of that on all groups there are. So it s
 partition is drawn from it by diving: take the groups that the relaxation takes whole and a tenth of the others, those
 with the largest shares; drop what overlaps them; solve the relaxation of what is left, and so on. The last records, or
 all of a tiny table, are left to an integer program. HiGHS (through scipy) solves both. The effort is limited in nodes,
-never in seconds, so that the same search gives the same result.
+never in seconds, so that the same search gives the same result; where the time of a search is over, nothing is drawn.
 
 A few records end in no group. They join the nearest groups that have room, and the groups around them, the window, are
 annealed once more.
@@ -16,6 +16,7 @@ heuristics, Electronic Notes in Discrete Mathematics 36, 2010.
 
 from __future__ import annotations
 
+import time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,10 +42,13 @@ class Drawn(NamedTuple):
     seen: SeenGroups
 
 
-def draw(seen: SeenGroups, n: int, rng: np.random.Generator, noise: float = 0.0) -> Drawn | None:
+def draw(
+    seen: SeenGroups, n: int, rng: np.random.Generator, noise: float = 0.0, until: float | None = None
+) -> Drawn | None:
     """Draw a partition of n records from groups seen; None where the relaxation was not solved.
 
-    ``noise`` is the part of its cost by which chance changes each group's, so that other partitions are drawn.
+    ``noise`` is the part of its cost by which chance changes each group's, so that other partitions are drawn. What is
+    drawn is of no use after the moment ``until`` of the monotonic clock.
     """
     costs = seen.costs * (1.0 + noise * rng.normal(size=len(seen)))
     matrix = matrix_of(seen, n)
@@ -57,8 +61,8 @@ def draw(seen: SeenGroups, n: int, rng: np.random.Generator, noise: float = 0.0)
         if len(rows) <= LAST:
             chosen.append(live[_best_of_few(part, costs[live], apart)])
             break
-        relaxed = relax(_with_slack(part), np.concatenate([costs[live], np.full(len(rows), apart)]))
-        if relaxed is None:
+        relaxed = relax(_with_slack(part), np.concatenate([costs[live], np.full(len(rows), apart)]), until)
+        if relaxed is None or (until is not None and time.monotonic() > until):
             return None
         if len(rows) == n:
             kept = trim(seen, relaxed.prices, _MOST * n)

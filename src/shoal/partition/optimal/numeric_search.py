@@ -24,10 +24,12 @@ from shoal.partition.optimal.crossover import better_parts
 from shoal.partition.optimal.improve import LONG, improve, renumbered
 from shoal.partition.optimal.large import LargeTable
 from shoal.partition.optimal.large_start import start_large
+from shoal.partition.optimal.objective import errors_of_groups
 from shoal.partition.optimal.problem import Problem, problem_of_rows
 from shoal.partition.optimal.regions import cut_regions, searched_whole
 from shoal.partition.optimal.start import start
 from shoal.partition.optimal.whole import Block, blocks_of, cycle_of_blocks, lengths
+from shoal.partition.search.few_records import FEW, cheapest_groups
 from shoal.partition.search.pace import Lengths, Pace, TellCycle
 from shoal.partition.search.searchable import TellBound, join_blocks
 from shoal.partition.univariate import univariate
@@ -92,7 +94,10 @@ class NumericSearch:
         return int(self.size * np.clip(5e6 * share / self.size, least, 3000 * share)) // self.size
 
     def start(self, threads: int) -> Reached:
-        """Return the groups of fast methods; one complete column is cut optimally (Hansen & Mukherjee 2003)."""
+        """Return the groups of fast methods, and the best where it can be told.
+
+        One complete column is cut optimally (Hansen & Mukherjee 2003); a few records have few partitions.
+        """
         problem = self.problem
         settled = problem.values.shape[1] == 1 and problem.objective is None
         if self._kind == "large" and not settled:
@@ -100,13 +105,17 @@ class NumericSearch:
             cost = problem.cost(groups)
             return Reached(groups, cost, cost == 0.0, [], table)
         rows_of_blocks = [np.flatnonzero(problem.blocks == block) for block in np.unique(problem.blocks)]
+        few = self._kind == "whole" and max(map(len, rows_of_blocks)) <= FEW
         labels = []
         for rows in rows_of_blocks:
             part = problem_of_rows(problem, rows)
             if settled:
                 labels.append(univariate(Records(part.values), part.k, new_watch()))
+            elif few:
+                labels.append(cheapest_groups(_costs_of_subsets(part)))
             else:
                 labels.append(start(part))
+        settled |= few
         groups = join_blocks(rows_of_blocks, labels)
         cost = problem.cost(groups)
         settled |= cost == 0.0
@@ -197,6 +206,18 @@ class NumericSearch:
             return None
         pace.measured(passes, time.monotonic() - began)
         return better_parts(problem.values, problem.objective, groups, join_blocks(regions, labels), problem.k)
+
+
+def _costs_of_subsets(problem: Problem) -> Floats:
+    """Return what each subset (2^n,) of n records costs as a group; those of fewer than k are none."""
+    n = len(problem)
+    members = (np.arange(1 << n)[:, None] >> np.arange(n)) & 1
+    groups = np.flatnonzero(members.sum(axis=1) >= problem.k)
+    starts = np.concatenate([[0], np.cumsum(members[groups].sum(axis=1))])
+    costs = np.full(1 << n, np.inf)
+    rows = np.nonzero(members[groups])[1]
+    costs[groups] = errors_of_groups(problem.values, problem.objective, rows, starts, problem.k)
+    return costs
 
 
 def not_by_formula(problem: Problem) -> float:

@@ -99,7 +99,10 @@ def cycle_of_blocks(
     best = [_best(block, best[i], found[i]) for i, block in enumerate(blocks)]
     if passes >= COMBINED:
         blocks = [_seen(block, [*found[i], best[i]]) for i, block in enumerate(blocks)]
-        blocks, best = _combine(blocks, best, min(passes, _MENDED), seeds, threads)
+        combined = _combine(blocks, best, min(passes, _MENDED), seeds, threads, pace)
+        if combined is None:
+            return None
+        blocks, best = combined
     pace.measured(passes, between - began, time.monotonic() - between)
     return join_blocks([block.rows for block in blocks], best), blocks
 
@@ -134,13 +137,17 @@ def _seen(block: Block, partitions: list[Ints]) -> Block:
 
 
 def _combine(
-    blocks: list[Block], best: list[Ints], passes: int, seeds: tuple[int, int], threads: int
-) -> tuple[list[Block], list[Ints]]:
-    """Draw partitions of each block, mend them, and keep what got better; the groups of all of them count as seen."""
+    blocks: list[Block], best: list[Ints], passes: int, seeds: tuple[int, int], threads: int, pace: Pace
+) -> tuple[list[Block], list[Ints]] | None:
+    """Draw partitions of each block, mend them, and keep what got better; the groups of all of them count as seen.
+
+    None where time ran out.
+    """
     drawing = [(number, i) for number, block in enumerate(blocks) for i in range(_draws_of(block, best[number]))]
-    draws = [partial(_draw, blocks[number], (*seeds, number, i, 1), _NOISE * i) for number, i in drawing]
-    drawn = run_watched(draws, [], threads)
-    assert drawn is not None
+    draws = [partial(_draw, blocks[number], (*seeds, number, i, 1), _NOISE * i, pace.deadline) for number, i in drawing]
+    drawn = run_watched(draws, [], threads, pace.over)
+    if drawn is None or pace.over():
+        return None
     blocks, found = list(blocks), [[labels] for labels in best]
     mending, owner, watch = [], [], new_watch()
     for (number, i), result in zip(drawing, drawn, strict=True):
@@ -158,14 +165,17 @@ def _combine(
                 own = (*seeds, number, i, int(100 * heat))
                 mending.append(partial(_mend, block.part, *filled, passes=passes, heat=heat, seeds=own, watch=watch))
                 owner.append(number)
-    for number, labels in zip(owner, run_watched(mending, [watch], threads) or [], strict=True):
+    mended = run_watched(mending, [watch], threads, pace.over)
+    if mended is None or pace.over():
+        return None
+    for number, labels in zip(owner, mended, strict=True):
         found[number].append(labels)
     best = [_best(block, found[i][0], found[i][1:]) for i, block in enumerate(blocks)]
     return [_seen(block, [*found[i], best[i]]) for i, block in enumerate(blocks)], best
 
 
-def _draw(block: Block, seeds: tuple[int, ...], noise: float) -> Drawn | None:
-    return draw(block.seen, len(block.rows), np.random.default_rng(seeds), noise)
+def _draw(block: Block, seeds: tuple[int, ...], noise: float, until: float | None) -> Drawn | None:
+    return draw(block.seen, len(block.rows), np.random.default_rng(seeds), noise, until)
 
 
 def _draws_of(block: Block, best: Ints) -> int:

@@ -60,6 +60,15 @@ class Pace:
         self._passes = 0  # and its proposals for each record
         self._combining = 0.3  # a guess, until it is measured
 
+    @property
+    def deadline(self) -> float | None:
+        """The moment of the monotonic clock after which what is not done is given up."""
+        return None if self.until is None else self.until + self._grace
+
+    def over(self) -> bool:
+        """Whether that moment is past."""
+        return self.deadline is not None and time.monotonic() > self.deadline
+
     def measured(self, passes: int, annealing: float, combining: float = 0.0) -> None:
         """Take note of a cycle."""
         self._passes, self._annealing = passes, annealing
