@@ -27,7 +27,7 @@ class RuleSummary:
     Attributes
     ----------
     name, kind : str
-        Of the rule: linear, multiplicative, possible values, governing, original domain or unclassified.
+        Of the rule: linear, multiplicative, possible values, governing, original domain, total or unclassified.
     columns : list of str
         The columns that it needs.
     kept_by : str
@@ -172,7 +172,9 @@ def _kept_by(rule: Classified, kept: Kept, aggregators: Mapping[str, str], chang
             if count:
                 listed = rule.kind == "original domain" or any(isinstance(part, Values) for part in rule.parts)
                 told = word
-                if way == CONSTRUCTED and (derived or listed):
+                if way == CONSTRUCTED and rule.kind == "total":
+                    told = "rounded the other way"
+                elif way == CONSTRUCTED and (derived or listed):
                     told = f"{' and '.join(derived)} derived" if derived else "moved to the nearest allowed value"
                 words.append(f"{told} in {count} of {counted(groups, 'group')}")
         if account.ways[AGGREGATED] == groups:

@@ -20,9 +20,11 @@ from shoal.errors import DataError, PlanError
 from shoal.kernels.arrays import Flags, Ints
 from shoal.rules.engine import check_engine, engine_violations
 from shoal.rules.evaluate import Observations, Verdict, evaluate
+from shoal.rules.expression import Unchanged
 from shoal.rules.observations import Orders, read_observations
 from shoal.rules.rule import Rule
 from shoal.rules.sources import missing_columns, needs_original
+from shoal.rules.totals import same_total, total_of
 from shoal.tables.files import Source
 from shoal.tables.files.cells import written
 from shoal.tables.files.rows import RowForm, can_be_element, opening, row_documents, row_elements, row_texts
@@ -59,6 +61,7 @@ class RuleTable:
     def __init__(
         self, table: Table, source: Source | None, original: RuleTable | None = None, orders: Orders | None = None
     ) -> None:
+        self.weight: str | None = None
         self.table = table
         self.source = source
         self.original = original or self
@@ -170,6 +173,8 @@ def check_rules_on(rules: Sequence[Rule], table: RuleTable) -> dict[str, Checked
     failed = engine_failures([rule for rule in rules if rule.schematron], table)
     for rule in rules:
         verdict = verdict_of(rule, table)
+        if isinstance(rule.condition, Unchanged):
+            verdict = Verdict(*(np.full(len(table.table), flag) for flag in (True, not has_total(rule, table))))
         if rule.schematron is None:
             found[rule.name] = Checked(verdict.violated, ~(verdict.holds | verdict.violated), _none(table))
             continue
@@ -180,6 +185,19 @@ def check_rules_on(rules: Sequence[Rule], table: RuleTable) -> dict[str, Checked
             idle = ~(verdict.holds | verdict.violated)
             found[rule.name] = Checked(fails & verdict.violated, idle, fails & verdict.holds)
     return found
+
+
+def has_total(rule: Rule, table: RuleTable) -> bool:
+    """Whether the column of a rule about a total has that of the original, weighted where the records are."""
+    (name,) = rule.variables
+    weight = table.original.weight
+    weights = None
+    if weight is not None:
+        weights = table.original.observations([weight])[weight].values.astype(np.float64)
+    before, after = (one.observations([name])[name] for one in (table.original, table))
+    if before.decimals != after.decimals:  # as it was written, which may be with fewer zeros
+        after = after._replace(decimals=before.decimals)
+    return same_total(total_of(before, weights), total_of(after, weights))
 
 
 def _none(table: RuleTable) -> Flags:
@@ -258,6 +276,9 @@ def newly_broken(rules: Sequence[Rule], released: RuleTable, held: Mapping[str, 
     found = {}
     failed = engine_failures([rule for rule in rules if rule.schematron], released)
     for rule in rules:
+        if isinstance(rule.condition, Unchanged):
+            found[rule.name] = 0 if has_total(rule, released) else len(released.table)
+            continue
         verdict = verdict_of(rule, released)
         broken = verdict.violated & held[rule.name]
         if rule.schematron is not None:

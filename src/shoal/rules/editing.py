@@ -24,6 +24,7 @@ from shoal.rules.classify import Classified, Equation, classify
 from shoal.rules.conflicts import conflicts
 from shoal.rules.evaluate import Observations, evaluate
 from shoal.rules.keeping import Account, keep_rules
+from shoal.rules.keeping_totals import keep_totals
 from shoal.rules.observations import Orders, read_observations
 from shoal.rules.rule import Rule
 from shoal.rules.tuples import RuledColumn, bound_parts, names_of
@@ -149,7 +150,7 @@ def keep(
             released[j] = Masked(*new)
         every += accounts
         result.append(part.with_released(released))
-    return result, every
+    return keep_totals(editing.rules, result, every, table, weights)
 
 
 def _ruled(quasi: QuasiIdentifiers, j: int, observations: Mapping[str, Observations], table: Table) -> RuledColumn:

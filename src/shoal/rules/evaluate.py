@@ -43,6 +43,7 @@ from shoal.rules.expression import (
     Or,
     Original,
     Text,
+    Unchanged,
     Value,
     Variable,
 )
@@ -182,6 +183,8 @@ class _Evaluation:
                 return Verdict(whole & result.observed, ~whole & result.observed)
             case Original(name):
                 return self.from_original(name)
+            case Unchanged():  # about the whole column: see shoal.rules.totals
+                return Verdict(np.ones(self.length, dtype=bool), np.zeros(self.length, dtype=bool))
 
     def comparison(self, node: Comparison) -> Verdict:
         found = self.in_order(node)

@@ -97,6 +97,7 @@ def guard_rules(
     ``by_column`` is the method where that treats columns one by one.
     """
     original = RuleTable(table, source, orders=plan.orders)
+    original.weight = plan.weight
     check_fit(rules, original, plan.identifiers, source.path if source else None)
     named = original.observations(list(dict.fromkeys(name for rule in rules for name in rule.variables)))
     mistakes = constant_mistakes(rules, _known(sets), named)

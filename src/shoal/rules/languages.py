@@ -27,6 +27,7 @@ from shoal.rules.expression import (
     Or,
     Original,
     Text,
+    Unchanged,
     Variable,
 )
 from shoal.rules.formulas import Untranslatable
@@ -184,6 +185,8 @@ def _condition(node: Condition, own: Language, level: int) -> str:
             return own.missing.format(value=own.name(name))
         case Original():
             raise Untranslatable("it is about the values of the original")
+        case Unchanged():
+            raise Untranslatable("it is about the total of the original")
 
 
 def _value(node: Expression, own: Language, level: int) -> str:

@@ -33,6 +33,7 @@ from shoal.rules.expression import (
     Or,
     Original,
     Text,
+    Unchanged,
     Variable,
     variables_of,
     walk,
@@ -65,7 +66,7 @@ def unanswerable(condition: Condition, cells: Cells) -> str | None:
     for node in walk(condition):
         if isinstance(node, Missing):
             return "it asks whether a value is missing"
-        if isinstance(node, Original):
+        if isinstance(node, Original | Unchanged):
             return "it is about the values of the original"
         if isinstance(node, Integer | Member) and not isinstance(node.operand, Variable):
             return "it asks what kind of value a result is"

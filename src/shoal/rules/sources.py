@@ -8,7 +8,7 @@ from pathlib import Path
 from shoal.errors import FileError, PlanError, counted, did_you_mean
 from shoal.plan.limits import LARGEST_RULES, read_small
 from shoal.plan.rules import EXPRESSIONS, PLANS, R_TEXTS, RULE_FILES, SCHEMATRON, SQL_TEXTS, rules_or_file
-from shoal.rules.expression import Original, walk
+from shoal.rules.expression import Original, Unchanged, walk
 from shoal.rules.grammar import parse_rule, parse_rules
 from shoal.rules.rule import Rule, name_mistakes
 
@@ -120,4 +120,4 @@ def needs_original(rule: Rule) -> bool:
     """Whether a rule is about the values of the original."""
     if rule.schematron is not None and rule.schematron.documents:
         return True
-    return rule.condition is not None and any(isinstance(node, Original) for node in walk(rule.condition))
+    return rule.condition is not None and any(isinstance(node, Original | Unchanged) for node in walk(rule.condition))

@@ -23,6 +23,7 @@ from shoal.rules.expression import (
     Or,
     Original,
     Text,
+    Unchanged,
     Variable,
 )
 from shoal.rules.rule import Rule
@@ -98,6 +99,8 @@ def _condition(node: Condition, level: int) -> str:
             return f"{_variable(name)} is missing"
         case Original(name):
             return f"{_variable(name)} from original"
+        case Unchanged(name):
+            return f"sum({_variable(name)}) unchanged"
 
 
 def _chain(parts: tuple[Condition, ...]) -> str | None:
