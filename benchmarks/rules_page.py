@@ -158,7 +158,7 @@ def _beside_the_paper(census: list[Row]) -> str:
 
 def _four_kinds(census: list[Row]) -> str:
     """Say which rules and sets the paper had, and what follows for its figures."""
-    rows = [row for row in load("rule_sets")[1] if row["part"] == "four"]
+    rows = [row for row in load("paper_sets")[1] if row["part"] == "four"]
     of = {row["k"]: row for row in rows}
     s1 = _of(census, "S1")
     sets = ", ".join(f"{{{', '.join(names)}}}" for names in rows[0]["sets"])
@@ -191,7 +191,7 @@ def _four_kinds(census: list[Row]) -> str:
 
 def _nearest() -> str:
     """Say what categories from the original cost."""
-    plain, kept = (row for row in load("rule_sets")[1] if row["part"] == "nearest")
+    plain, kept = (row for row in load("paper_sets")[1] if row["part"] == "nearest")
     return (
         "## Categories from the original\n\nOccupation and native country of 3000 records of Adult with hierarchies "
         "from WordNet, `semantic-optimal` at 20 000 steps, k = 10, and the rule that both are values of the original. "

@@ -26,7 +26,7 @@ BENCHMARKS = (
     "categories",
     "report",
     "rules",
-    "rule_sets",
+    "paper_sets",
     "rows",
     "start",
 )

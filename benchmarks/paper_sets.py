@@ -25,7 +25,7 @@ PRODUCT = dict.fromkeys(("V5", "V15", "V16"), "geometric-mean")
 
 def run(quick: bool) -> None:
     """Run both parts."""
-    recorder = Recorder("rule_sets", quick)
+    recorder = Recorder("paper_sets", quick)
     table = census()
     for k in (6, 10) if quick else KS:
         release = shoal.protect(table, k, "auto", method="mdav", rules=FOUR, aggregators=PRODUCT)
