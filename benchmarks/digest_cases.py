@@ -30,6 +30,8 @@ VALUES: dict[tuple[str, str], tuple[Any, ...]] = {
     ("two-step-ga", "generations"): (30,),
     ("semantic-optimal", "steps"): (0, 3000),
     ("semantic-optimal", "time"): (0.2,),
+    ("sa-mdav", "rare"): (2,),
+    ("sa-mdav-static", "rare"): (2,),
     ("k-modes", "rounds"): (1, 3),
 }
 # options in seconds, or whose end depends on them: on tables where the best groups are found at once, without a search

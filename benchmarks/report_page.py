@@ -14,8 +14,10 @@ from record import load
 def report() -> None:
     """Write docs/images/report.png and the table of docs/report.md."""
     machine, rows = load("report")
-    lines = [[str(row[name]) for name in ("n", "d", "internal_mb", "internal_cpu", "peak_mib")] for row in rows]
-    head = ("records", "columns", "internal edition, MB", "CPU seconds", "peak memory, MiB")
+    lines = [
+        [str(row[name]) for name in ("n", "d", "release", "internal_mb", "internal_cpu", "peak_mib")] for row in rows
+    ]
+    head = ("records", "columns", "release", "internal edition, MB", "CPU seconds", "peak memory, MiB")
     put_between_marks(DOCS / "report.md", "sizes", f"{made_by('report', machine)}\n\n{table(head, lines)}")
     _picture(DOCS / "images" / "report.png")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import pairwise, permutations
 
 from slow_hierarchy import above, wu_palmer
 
@@ -43,8 +44,39 @@ class Slow:
         if kind[0] == "ordinal":
             return kind[1].index(value)
         if kind[0] == "nominal":
-            return self.values[j].index(value)
-        return post_order(kind[1]).index(value)
+            count = Counter(row[j] for row in self.rows)
+            return sorted(self.values[j], key=lambda v: (count[v], v)).index(value)
+        return self.walked(j).index(value)
+
+    def walked(self, j):
+        """Values of a column with a hierarchy in the order in which it is sorted: every way to put siblings is tried.
+
+        Of names with at most three children that occur, the closest two are side by side in the best.
+        """
+        tree = self.columns[j][1]
+        count = Counter(row[j] for row in self.rows if row[j] is not None)
+        below = {name: [v for v in self.values[j] if name == v or name in above(tree, v)] for name in pre_order(tree)}
+
+        def near(a, b):
+            return sum(wu_palmer(tree, x, y) for x in below[a] for y in below[b]) / len(below[a]) / len(below[b])
+
+        def siblings(name):
+            there = [child for child, parent in tree if parent == name and below[child]]
+            there.sort(key=lambda child: (sum(count[v] for v in below[child]), child))
+            assert len(there) <= 3
+            ways = [way for way in permutations(there) if len(way) < 2 or there.index(way[0]) < there.index(way[-1])]
+
+            def length(way):
+                steps = list(pairwise(way))
+                apart = sum(abs(there.index(a) - there.index(b)) for a, b in steps)
+                return round(sum(near(a, b) for a, b in steps), 5), apart
+
+            return min(ways, key=length)
+
+        def walk(name):
+            return [*(v for child in siblings(name) for v in walk(child)), *([name] if name in count else [])]
+
+        return walk(pre_order(tree)[0])
 
     def cell(self, j, a, b):
         kind = self.columns[j]
@@ -64,6 +96,10 @@ class Slow:
 
     def far(self, x, y):
         return sum(w * self.cell(j, a, b) for j, (w, a, b) in enumerate(zip(self.weights, x, y, strict=True)))
+
+    def off(self, x, y):
+        """Distance without what rounding adds to it, so that ties are ties."""
+        return round(self.far(x, y), 11)
 
     def centre(self, counted):
         """Centre of records with how many of each."""
@@ -100,19 +136,12 @@ def pre_order(tree):
     return walk(root)
 
 
-def post_order(tree):
-    root = next(parent for _, parent in tree if parent not in dict(tree))
-
-    def walk(node):
-        return [*(n for child, parent in tree if parent == node for n in walk(child)), node]
-
-    return walk(root)
-
-
-def sa_mdav(slow, k, follow=True):
+def sa_mdav(slow, k, follow=True, rare=0):
     """Return the group of each row."""
     rest, groups, last = list(slow.distinct), [], None
     while sum(slow.count[r] for r in rest) >= k:
+        if groups and all(slow.count[r] <= rare for r in rest):
+            break
         start = slow.centre({r: slow.count[r] for r in rest}) if last is None else last
         first = max(rest, key=lambda r: slow.far(r, start) * slow.count[r])
         members, point = [first], first
@@ -132,31 +161,69 @@ def sa_mdav(slow, k, follow=True):
     return [of[row] for row in slow.rows]
 
 
-def s_mdav(slow, k):
-    """Return the group of each row: MDAV on records one by one, equal ones too; ties go to what came first.
+def s_mdav(slow, k, around="centroid"):
+    """Return the group of each row: Algorithm 1 of Veltmann (2022) with rows for tuples; ties go to the lowest row.
 
-    While 3k records remain, the k nearest to the one farthest from the centre are a group, and the k nearest to the one
-    farthest from that. Of 2k to 3k - 1 the first of these is made, and what remains is the last group.
+    While k rows remain: a cluster from the one farthest from the centre of all, another from the one farthest from
+    that. The row nearest to the centre of a cluster joins it, until it has k.
     """
-    left = [record for record in slow.distinct for _ in range(slow.count[record])]
-    groups = []
+    left, groups = list(range(len(slow.rows))), []
 
-    def take_round(seed):
-        nearest = sorted(left, key=lambda record: slow.far(record, seed))[:k]
-        for record in nearest:
-            left.remove(record)
-        groups.append(Counter(nearest))
+    def centre(rows):
+        return slow.centre(Counter(slow.rows[row] for row in rows))
 
     def farthest(point):
-        return max(left, key=lambda record: slow.far(record, point))
+        return max(left, key=lambda row: slow.off(slow.rows[row], point))
+
+    def grown(seed):
+        left.remove(seed)
+        members = [seed]
+        while len(members) < k:
+            point = centre(members) if around == "centroid" else slow.rows[seed]
+            members.append(min(left, key=lambda row: slow.off(slow.rows[row], point)))
+            left.remove(members[-1])
+        groups.append(members)
+
+    while len(left) >= k:
+        first = farthest(centre(left))
+        grown(first)
+        if len(left) >= k:
+            grown(farthest(slow.rows[first]))
+    centres = [centre(members) for members in groups]
+    for row in left:
+        groups[min(range(len(centres)), key=lambda g: slow.off(slow.rows[row], centres[g]))].append(row)
+    return numbered(slow, groups)
+
+
+def mdav_generic(slow, k):
+    """Return the group of each row, by the steps of Domingo-Ferrer and Torra (2005); ties go to the lowest row."""
+    left, groups = list(range(len(slow.rows))), []
+
+    def farthest(point):
+        return max(left, key=lambda row: slow.off(slow.rows[row], point))
+
+    def average():
+        return slow.centre(Counter(slow.rows[row] for row in left))
+
+    def form(seed):
+        nearest = sorted(left, key=lambda row: slow.off(slow.rows[row], slow.rows[seed]))[:k]
+        groups.append(nearest)
+        left[:] = [row for row in left if row not in nearest]
 
     while len(left) >= 3 * k:
-        first = farthest(slow.centre(Counter(left)))
-        take_round(first)
-        take_round(farthest(first))
+        r = farthest(average())
+        s = farthest(slow.rows[r])
+        form(r)
+        form(s)
     if len(left) >= 2 * k:
-        take_round(farthest(slow.centre(Counter(left))))
-    return handed_out(slow, [*groups, Counter(left)])
+        form(farthest(average()))
+    groups.append(left)
+    return numbered(slow, groups)
+
+
+def numbered(slow, groups):
+    of = {row: g for g, rows in enumerate(groups) for row in rows}
+    return [of[row] for row in range(len(slow.rows))]
 
 
 def handed_out(slow, groups):

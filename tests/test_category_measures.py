@@ -106,7 +106,7 @@ def test_categories_without_a_hierarchy_are_equal_or_not():
     assert found.semantic_loss > 0
 
 
-@pytest.mark.parametrize("distance", ["path", "information-content"])
+@pytest.mark.parametrize("distance", ["path", "information-content", "jiang-conrath"])
 def test_other_distances_change_the_loss(distance, tmp_path):
     (tmp_path / "place.csv").write_text("".join(f"{child};{parent}\n" for child, parent in PLACES))
     source = {"file": tmp_path / "place.csv"}

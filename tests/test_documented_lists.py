@@ -129,7 +129,7 @@ def shown(default):
 def test_defaults_of_options_are_those_of_the_method(method):
     listing = (ROOT / "docs" / "methods" / "README.md").read_text(encoding="utf-8")
     row = next(line for line in listing.splitlines() if line.startswith(f"| [`{method}`]"))
-    told = dict(re.findall(r"`([\w-]+)` (?:= )?(by size|[\w.]+)", row.split("|")[5]))
+    told = dict(re.findall(r"`([\w-]+)` (?:= )?(by size|[\w.-]+)", row.split("|")[5]))
     options = {o.name: "by size" if o.name == "steps" else shown(o.default) for o in METHODS[method].options}
     assert told == options
     page = ROOT / "docs" / "methods" / re.search(r"\]\((\S+?\.md)", row)[1]

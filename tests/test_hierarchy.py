@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.columns.hierarchy import DISTANCES, Hierarchy, NodeDistances, distance_matrix, grow
+from shoal.columns.hierarchy import (
+    COUNTED,
+    DISTANCES,
+    Hierarchy,
+    NodeDistances,
+    distance_matrix,
+    grow,
+    load_hierarchy,
+    order_values,
+)
 from shoal.errors import DataError, PlanError
 from slow_hierarchy import above, subsumer, trees
 
@@ -19,11 +28,14 @@ def slow_distance(pairs, kind, counts, a, b):
     """The formulas, each level found by walking."""
     names = {name for pair in pairs for name in pair} | {a, b}
     common = subsumer(pairs, a, b)
-    if kind == "information-content":
+    if kind in COUNTED:
         at_or_below = {top: [name for name in names if top in above(pairs, name)] for top in (a, b, common)}
         total = sum(counts[name] + 1 for name in names)
         content = {top: -math.log(sum(counts[n] + 1 for n in under) / total) for top, under in at_or_below.items()}
         both = content[a] + content[b]
+        if kind == "jiang-conrath":
+            every = [sum(counts[n] + 1 for n in names if top in above(pairs, n)) for top in names]
+            return (both - 2 * content[common]) / (2 * math.log(total / min(every)))
         return 0.0 if both == 0 else 1 - 2 * content[common] / both
     depth = {name: len(above(pairs, name)) for name in names}
     if kind == "path":
@@ -63,15 +75,48 @@ def test_least_common_subsumers_are_those_found_by_walking(tree, data):
     assert grown.subsumer_of(np.array(members)) == common
 
 
-@given(trees())
-def test_post_order_has_children_before_parents_and_subtrees_together(tree):
+@settings(max_examples=60)
+@given(trees(), st.data())
+def test_values_are_ordered_with_subtrees_together_and_parents_after_their_children(tree, data):
     pairs, root = tree
     grown = grow(pairs, root=root)
+    values = np.unique(data.draw(st.lists(st.integers(0, len(grown) - 1), min_size=1)))
+    counts = np.array(data.draw(st.lists(st.integers(1, 9), min_size=len(values), max_size=len(values))), dtype=float)
+    places, mixed = order_values(grown, values, counts, NodeDistances.of(grown).matrix(values, values))
+    for place in (places, mixed):
+        assert sorted(place[values]) == list(range(len(values)))
+        for node in range(len(grown)):
+            run = place[[value for value in values if grown.covers(node, value)]]
+            assert len(run) == 0 or run.max() - run.min() == len(run) - 1
+    for value in values:
+        assert all(places[value] > places[other] for other in values if other != value and grown.covers(value, other))
 
-    def visit(code):
-        return [c for child in grown.children(code) for c in visit(child)] + [code]
 
-    assert grown.post_order().tolist() == visit(0)
+def test_the_order_of_siblings_has_near_ones_side_by_side_and_does_not_follow_the_rows():
+    pairs = [("a", "x"), ("b", "x"), ("c", "x"), ("p", "a"), ("q", "c"), ("x", "top"), ("y", "top")]
+    for turn in range(len(pairs)):
+        grown = grow(pairs[turn:] + pairs[:turn])
+        values = np.sort(grown.codes_of(["p", "b", "q", "y"]))
+        counts = np.array([{"p": 4.0, "b": 1.0, "q": 2.0, "y": 9.0}[grown.names[value]] for value in values])
+        places, _ = order_values(grown, values, counts, NodeDistances.of(grown).matrix(values, values))
+        order = [grown.names[value] for value in values[np.argsort(places[values])]]
+        assert order == ["q", "b", "p", "y"]  # b is nearer to both than they are to each other; q is rarer than p
+
+
+def test_siblings_with_an_order_of_their_own_keep_it():
+    ages = load_hierarchy({"intervals": [10]}, ["25", "3", "14"])
+    values = np.sort(ages.codes_of(["25", "3", "14"]))
+    places, _ = order_values(ages, values, np.array([9.0, 5.0, 1.0]), NodeDistances.of(ages).matrix(values, values))
+    assert [ages.names[value] for value in values[np.argsort(places[values])]] == ["3", "14", "25"]
+
+
+def test_the_mixed_traversal_puts_a_value_before_those_below_it_where_that_is_nearer():
+    grown = grow([("a", "top"), ("b", "top"), ("x", "b"), ("y", "x"), ("z", "y")])
+    values = np.sort(grown.codes_of(["a", "b", "z"]))
+    counts = np.array([1.0, 2.0, 3.0])
+    places, mixed = order_values(grown, values, counts, NodeDistances.of(grown).matrix(values, values))
+    assert [grown.names[value] for value in values[np.argsort(places[values])]] == ["a", "z", "b"]
+    assert [grown.names[value] for value in values[np.argsort(mixed[values])]] == ["a", "b", "z"]
 
 
 @settings(max_examples=60)
@@ -80,7 +125,7 @@ def test_distances_follow_the_formulas_and_are_symmetric_and_zero_on_equal_value
     pairs, root = tree
     grown = grow(pairs, root=root)
     counts = {name: data.draw(st.integers(0, 9)) for name in grown.names}
-    frequencies = np.array([counts[name] for name in grown.names]) if kind == "information-content" else None
+    frequencies = np.array([counts[name] for name in grown.names]) if kind in COUNTED else None
     matrix = distance_matrix(grown, kind, frequencies)
     slow = [[slow_distance(pairs, kind, counts, a, b) for b in grown.names] for a in grown.names]
     np.testing.assert_allclose(matrix, slow, atol=1e-12)
@@ -112,7 +157,7 @@ def test_pairs_and_parts_of_the_matrix_agree_with_the_whole(monkeypatch):
     frequencies = rng.integers(0, 20, len(grown))
     monkeypatch.setattr("shoal.columns.hierarchy.distances._PIECE", 64)
     for kind in DISTANCES:
-        measured = NodeDistances.of(grown, kind, frequencies if kind == "information-content" else None)
+        measured = NodeDistances.of(grown, kind, frequencies if kind in COUNTED else None)
         whole = measured.matrix()
         rows, columns = rng.integers(0, 200, 30), rng.integers(0, 200, 40)
         np.testing.assert_array_equal(measured.matrix(rows, columns), whole[np.ix_(rows, columns)])
@@ -139,7 +184,7 @@ def test_a_hierarchy_of_one_node_has_no_distances():
     alone = grow([], root="all")
     assert alone.names == ("all",)
     for kind in DISTANCES:
-        assert distance_matrix(alone, kind, np.array([3]) if kind == "information-content" else None) == 0
+        assert distance_matrix(alone, kind, np.array([3]) if kind in COUNTED else None) == 0
 
 
 def test_all_problems_are_told_at_once():

@@ -314,7 +314,7 @@ def test_settings_that_make_no_sense_are_refused(settings, told):
 
 
 def test_a_source_that_is_neither_path_nor_settings_is_refused():
-    with pytest.raises(PlanError, match="the path of a file, or settings by name"):
+    with pytest.raises(PlanError, match="the path of a file, settings by name"):
         load_hierarchy(3)
 
 

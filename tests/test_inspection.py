@@ -380,3 +380,20 @@ def test_a_printed_inspection_has_a_line_for_each_column_and_for_each_note():
     assert " ".join(lines[1].split()) == "age numeric quasi-identifier: a number that could single somebody out"
     assert lines[2].startswith("person_id  numeric  identifier: ")
     assert lines[3:] == [f"note: {note}" for note in found.notes]
+
+
+def test_categories_are_quasi_identifiers_and_codes_in_levels_have_the_hierarchy_of_their_prefixes():
+    table = pl.DataFrame(
+        {
+            "nace": ["10.11", "10.12", "46.1", "47.11"] * 15,
+            "city": ["Rome", "Oslo", "Bonn"] * 20,
+            "postcode": ["north", "south"] * 30,  # no codes, whatever the name says
+        }
+    )
+    found = shoal.inspect(table)
+    assert [str(p.role) for p in found.proposals] == [QUASI] * 3
+    assert [p.hierarchy for p in found.proposals] == [{"prefixes": True}, None, None]
+    assert not any("distances" in p.reason for p in found.proposals)
+    release = shoal.protect(table, plan=found.plan(5))
+    assert release.summary.smallest_group >= 5
+    assert set(release.data["nace"]) <= set(shoal.load_hierarchy({"prefixes": True}, table["nace"].unique()).names)

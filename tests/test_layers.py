@@ -31,7 +31,7 @@ THIRD_PARTY = {
     "errors": set(),
     "plan": {"pydantic", "yaml", "lxml"},
     "kernels": {"numpy", "numba", "rich"},
-    "columns": {"numpy", "yaml", "nltk", "lxml"},
+    "columns": {"scipy", "numpy", "yaml", "nltk", "lxml"},
     "tables": {"numpy", "narwhals", "polars", "pandas", "pyarrow", "pyreadstat", "yaml", "lxml"},
     "aggregate": {"numpy"},
     "blocking": {"numpy"},

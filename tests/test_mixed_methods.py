@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import reference
 import shoal
 import slow_mixed
 from all_partitions import partitions, same_groups
@@ -100,7 +101,7 @@ SLOW = {
     "sa-mdav": slow_mixed.sa_mdav,
     "sa-mdav-static": lambda slow, k: slow_mixed.sa_mdav(slow, k, follow=False),
     "s-mdav": slow_mixed.s_mdav,
-    "mdav-generic": lambda slow, k: slow_mixed.s_mdav(slow.plain(), k),
+    "mdav-generic": lambda slow, k: slow_mixed.mdav_generic(slow.plain(), k),
     "k-modes": k_modes,
     "mondrian": lambda slow, k: slow_mixed.mondrian(slow, k, "median"),
     "mondrian-mixed": lambda slow, k: slow_mixed.mondrian(slow, k, "median"),
@@ -122,6 +123,36 @@ def test_a_method_gives_the_groups_of_its_slow_version(name, kind):
             assert same_groups(groups, SLOW[name](slow, k)), (seed, n, k)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_groups_round_their_first_record(kind):
+    for seed in range(3):
+        slow, records = draw(kind, 50, seed)
+        groups = run("s-mdav", records, 4, around="seed")
+        assert same_groups(groups, slow_mixed.s_mdav(slow, 4, around="seed")), seed
+
+
+@pytest.mark.parametrize("name", ["sa-mdav", "sa-mdav-static"])
+def test_rare_records_join_the_nearest_groups_early(name):
+    differ = 0
+    for seed in range(4):
+        slow, records = draw("mixed", 60, seed)
+        groups = run(name, records, 4, rare=1)
+        expected = slow_mixed.sa_mdav(slow, 4, follow=name == "sa-mdav", rare=1)
+        assert same_groups(groups, expected), seed
+        differ += not same_groups(groups, run(name, records, 4))
+    assert differ > 0
+
+
+def test_on_one_column_mdav_generic_is_mdav_record_by_record():
+    rng = np.random.default_rng(1)
+    drawn = [rng.integers(0, rng.integers(2, 10), rng.integers(4, 14)) for _ in range(200)]
+    for values in (np.array([1, 5, 1, 0, 9, 0, 0, 0, 0]), np.array([0, 1, 2, 0, 2, 2, 0, 0, 2]), *drawn):
+        numbers = values.astype(np.float64)
+        records = mix([Column("c", numbers, np.ones(len(values), dtype=bool))], [Scale(0.0, 1.0, 0.0, 1.0)], [1.0])
+        for k in (2, 3):
+            assert same_groups(run("mdav-generic", records, k), reference.mdav(numbers[:, None], k)), (values, k)
+
+
 @pytest.mark.parametrize(
     ("name", "where"), [("mondrian", "median"), ("mondrian-ordered", "centroid"), ("sa-mondrian", "gap")]
 )
@@ -131,6 +162,16 @@ def test_mondrian_that_gives_up(name, where):
         groups = run(name, records, 4, persist=False)
         assert same_groups(groups, slow_mixed.mondrian(slow, 4, where, persist=False)), seed
         assert groups.max() <= run(name, records, 4).max() + 3
+
+
+@pytest.mark.parametrize("name", ["sa-mondrian", "mondrian-ordered", "mondrian-mixed"])
+def test_the_mixed_traversal_sorts_by_its_own_order(name):
+    where = {"sa-mondrian": "gap", "mondrian-ordered": "centroid", "mondrian-mixed": "median"}[name]
+    slow, records = draw("one hierarchy", 60, 0)
+    at = {slow.rows[row][0]: records.mixed_order[record, 0] for row, record in enumerate(records.record)}
+    assert len(set(at.values())) == len(at)
+    expected = slow_mixed.mondrian(slow, 3, where, place=lambda j, v: at[v])
+    assert same_groups(run(name, records, 3, traversal="mixed"), expected)
 
 
 def test_the_control_has_categories_in_the_order_that_the_seed_draws():
@@ -149,6 +190,20 @@ def test_few_records_are_put_together_in_the_best_way(kind, split):
         found = search(search_of(records, 3, split), 0, Budget())
         assert found.exact
         assert found.cost == pytest.approx(slow_mixed.least_loss(slow, 3, split), abs=1e-9)
+
+
+def test_only_what_all_partitions_were_compared_for_is_called_exact():
+    _, records = draw("categories", 9, 0)
+    rng = np.random.default_rng(0)
+    alone = search_of(records, 3, True)
+    uneven = search_of(records, 3, True, weights=rng.lognormal(0.0, 1.0, 9))
+    assert len(records.counts) < 9
+    assert search(alone, 0, Budget()).exact
+    found = search(uneven, 0, Budget())
+    assert (found.exact, found.settled) == (False, True)  # equal records count with the mean of their weights
+    assert search(search_of(records, 3, False, weights=rng.lognormal(0.0, 1.0, 9)), 0, Budget()).exact
+    _, larger = draw("mixed", 60, 0)
+    assert not search(search_of(larger, 3, True), 0, Budget(steps=1000)).exact
 
 
 @pytest.mark.parametrize("split", [False, True])

@@ -63,3 +63,13 @@ def test_the_paper_s_order_of_the_methods_comes_out(found):
         assert found["sa-mondrian", k].record_loss < found["mondrian-ordered", k].record_loss
         assert found["sa-mdav", k].global_risk > max(found[method, k].global_risk for method in others)
     assert found["sa-mdav", 10].record_loss > max(found[method, 10].record_loss for method in others)
+
+
+def test_a_shuffle_of_the_rows_changes_nothing(adult, found):
+    """Siblings from WordNet were in the order of the rows: SA-Mondrian lost from 0.370 to 0.475 % at k = 6."""
+    table, hierarchies = adult
+    shuffled = table.sample(fraction=1.0, shuffle=True, seed=5)
+    summary = shoal.protect(shuffled, 6, table.columns, method="sa-mondrian", hierarchies=hierarchies).summary
+    assert summary.record_loss == pytest.approx(found["sa-mondrian", 6].record_loss)
+    assert summary.groups == found["sa-mondrian", 6].groups
+    assert summary.record_loss < 0.37

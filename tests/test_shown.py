@@ -53,6 +53,19 @@ def test_nothing_is_written_where_progress_is_not_wanted(capsys):
     assert capsys.readouterr().err == ""
 
 
+def test_a_search_of_very_many_records_says_beforehand_about_how_long_it_takes(capsys, monkeypatch):
+    monkeypatch.setattr("shoal.release.searching._LONG", 20)
+    table = pl.DataFrame({"a": range(30), "b": [i % 7 for i in range(30)]})
+    settings = {"k": 3, "quasi_identifiers": ["a", "b"]}
+    shoal.protect(table, **settings)
+    assert "searching the groups of 30 records, which takes about 1 minute" in capsys.readouterr().err
+    for quiet in ({"method": "mdav"}, {"options": {"steps": 100}}, {"progress": False}, {"progress": print}):
+        shoal.protect(table, **settings, **quiet)
+        assert "searching" not in capsys.readouterr().err
+    shoal.protect(table[:20], **settings)
+    assert capsys.readouterr().err == ""
+
+
 def test_the_loss_by_column_is_shown_where_one_loses_more_than_half_with_what_to_do(tmp_path):
     rng = np.random.default_rng(2)
     money = np.zeros(200)

@@ -56,6 +56,17 @@ def test_what_is_odd_can_be_put_elsewhere(folder):
     assert "island" not in moved
 
 
+def test_all_hypernyms_are_kept_where_several_parents_are_asked_for(folder):
+    settings = {"wordnet": {"folder": str(folder)}, "several_parents": "all"}
+    both = load_hierarchy(settings, ["China", "Taiwan"])
+    taiwan, china = both.code_of("Taiwan"), both.code_of("China")
+    assert {"island", "asian_country"} <= {both.names[node] for node in both.closure([taiwan])}
+    first = looked_up(folder, ["China", "Taiwan"])
+    apart = distance_matrix(first)[first.code_of("Taiwan"), first.code_of("China")]
+    assert distance_matrix(both)[taiwan, china] < apart
+    assert load_hierarchy(settings, ["Taiwan", "China"]) == both
+
+
 def test_a_word_above_the_values_can_be_put_elsewhere_too(folder):
     moved = looked_up(folder, ["technician"], parents={"worker": "region"})
     assert above(moved, "technician") == ["skilled_worker", "worker", "region", "physical_entity", "entity"]

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from shoal.tables.example import example
     from shoal.tables.hierarchy_inspection import FEWEST, HierarchyInspection, inspect_hierarchy
     from shoal.tables.inspection import Inspection, inspect
+    from shoal.tables.set_valued import gather_sets, spread_sets
 
     __version__: str
 
@@ -65,6 +66,7 @@ __all__ = [
     "check_rules",
     "example",
     "find_method",
+    "gather_sets",
     "inspect",
     "inspect_hierarchy",
     "load_hierarchy",
@@ -74,6 +76,7 @@ __all__ = [
     "protect",
     "read_rules",
     "report_page",
+    "spread_sets",
     "sweep",
     "write_report",
     "write_rules",
@@ -108,6 +111,7 @@ _HOME = {
     "check_rules": "shoal.rules.findings",
     "example": "shoal.tables.example",
     "find_method": "shoal.partition.methods",
+    "gather_sets": "shoal.tables.set_valued",
     "inspect": "shoal.tables.inspection",
     "inspect_hierarchy": "shoal.tables.hierarchy_inspection",
     "load_hierarchy": "shoal.columns.hierarchy",
@@ -117,6 +121,7 @@ _HOME = {
     "protect": "shoal.pipeline",
     "read_rules": "shoal.rules.sources",
     "report_page": "shoal.report",
+    "spread_sets": "shoal.tables.set_valued",
     "sweep": "shoal.sweeps",
     "write_report": "shoal.report",
     "write_rules": "shoal.rules.findings",

@@ -24,6 +24,7 @@ from shoal.release.own_values import own_values
 from shoal.release.promises import check_release
 from shoal.release.release import Release, check_output, check_report
 from shoal.release.run import Run
+from shoal.release.searching import long_search
 from shoal.release.strata import strata_of_sets, stratify
 from shoal.release.summary import summarise
 from shoal.rules.accounting import Kept, account_for
@@ -231,7 +232,8 @@ def run(
         apart, split = [codes for codes, _ in found], set[str]().union(*(used for _, used in found))
     blocks = [cut_blocks(quasi, codes, plan.k, plan.blocking) for quasi, codes in zip(shown, apart, strict=True)]
     clock.lap("block")
-    with show_progress(len(table) * len(sets), progress) as advance:
+    ahead = long_search(declared, len(table))
+    with show_progress(len(table) * len(sets), progress, ahead=ahead) as advance:
         grouped = form_groups(
             replace(declared, sets=shown), table, strata, apart=apart, blocks=blocks, report=advance, threads=threads
         )

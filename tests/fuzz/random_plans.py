@@ -26,6 +26,10 @@ KIND = {
     "semantic": Kind.SEMANTIC,
 }
 _BY_THE_CLOCK = ("time", "gap", "bound")  # options of seconds: what they come to is not the same twice
+_QUICK = (  # on some thousands of records of any kind; beside these the index is tested by itself
+    "optimal", "mdav", "mdav-single", "v-mdav", "tfrp", "ldf", "univariate", "individual-ranking", "mondrian",
+    "mondrian-mixed", "mondrian-ordered", "sa-mondrian",
+)  # fmt: skip
 _FEW_STEPS = {"steps": 2000, "generations": 20}  # promises do not wait for the best groups
 
 
@@ -119,9 +123,18 @@ def _roles(draw, table):
     return asked
 
 
+def _blocking(draw, k, quasi, numbers):
+    found = {"method": draw(st.sampled_from(words_of(Blocking, "method")))}
+    found["size"] = draw(st.sampled_from(["auto", 2 * k, 12]))
+    if len(numbers) < len(quasi):
+        found["columns"] = numbers[:1]
+    found["repair"] = numbers == quasi and draw(st.booleans())
+    return found
+
+
 @st.composite
-def plans(draw, table):
-    """Draw the settings of a plan for a table."""
+def plans(draw, table, large=False):
+    """Draw the settings of a plan for a table; for a ``large`` one a method that is quick there."""
     kinds, n = table.kinds, len(table.frame)
     able = [name for name, kind in kinds.items() if kind in KIND]
     ruled = [name for name in able if name in ("ra", "rb", "rt")]
@@ -131,7 +144,10 @@ def plans(draw, table):
     quasi += ruled if rules else ruled[: draw(st.integers(0 if quasi else 1, len(ruled)))]
     wanted = {KIND[kinds[name]] for name in quasi}
     fits = [name for name, method in shoal.METHODS.items() if wanted <= set(method.kinds)]
-    method = draw(st.sampled_from([None, *(fits if not _sometimes(draw, 12) else shoal.METHODS)]))
+    if large:
+        method = draw(st.sampled_from([name for name in fits if name in _QUICK]))
+    else:
+        method = draw(st.sampled_from([None, *(fits if not _sometimes(draw, 12) else shoal.METHODS)]))
     known = shoal.METHODS[method] if method else None
     asked = {
         "k": draw(st.integers(2, max(2, min(5, n // 2))))
@@ -141,12 +157,16 @@ def plans(draw, table):
         "seed": draw(st.integers(0, 3)),
         **_category_settings(draw, quasi, kinds),
     }
+    if large:
+        asked["k"] = draw(st.sampled_from([2, 3, 5, 12, 15]))
     asked["method"] = method
     search = method or ("optimal" if wanted <= {Kind.NUMERIC, Kind.DATE} else "semantic-optimal")
     if method or _sometimes(draw, 2):
         asked["options"] = _options(draw, search)
     else:
         asked["options"] = {"steps": 500}
+    if large and "steps" in asked["options"]:
+        asked["options"]["steps"] = draw(st.sampled_from([0, n, 4 * n]))
     asked |= _roles(draw, table)
     kept = [name for name in table.frame.columns if name.startswith("kept")]
     if not _sometimes(draw, 4):
@@ -164,11 +184,7 @@ def plans(draw, table):
         )
     numbers = [name for name in quasi if kinds[name] in ("number", "date")]
     if numbers and _sometimes(draw, 4):
-        one = draw(st.sampled_from(words_of(Blocking, "method")))
-        asked["blocking"] = {"method": one, "size": draw(st.sampled_from(["auto", 2 * asked["k"], 12]))}
-        if len(numbers) < len(quasi):
-            asked["blocking"]["columns"] = numbers[:1]
-        asked["blocking"]["repair"] = numbers == quasi and draw(st.booleans())
+        asked["blocking"] = _blocking(draw, asked["k"], quasi, numbers)
     if (known is None or known.mixed) and search == "semantic-optimal" and _sometimes(draw, 5):
         asked["column_weights"] = {quasi[0]: draw(st.sampled_from([0.5, 3]))}
     if len(quasi) - len(numbers) > 1 and _sometimes(draw, 4):

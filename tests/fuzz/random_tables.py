@@ -199,10 +199,14 @@ def _ruled(draw, rng, n):
     return columns, tuple(draw(st.lists(st.sampled_from(known), min_size=1, max_size=3, unique=True)))
 
 
+SIZES = (2, 3, 5, 8, 12, 20, 20, 35, 60, 150)
+LARGE_SIZES = (4999, 5000, 5500, 6001, 6500)  # round the sizes from which on the index and another search are used
+
+
 @st.composite
-def tables(draw):
-    """Draw a table, with its roles for those columns that have one by nature."""
-    n = draw(st.sampled_from([2, 3, 5, 8, 12, 20, 20, 35, 60, 150]))
+def tables(draw, sizes=SIZES):
+    """Draw a table of one of some sizes, with its roles for those columns that have one by nature."""
+    n = draw(st.sampled_from(sizes))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     form = draw(st.sampled_from(FORMS))
     mixed = draw(st.booleans())

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import shoal
 from command_line import run as run_command
 from random_plans import plans
-from random_tables import MARK, in_its_form, tables
+from random_tables import LARGE_SIZES, MARK, in_its_form, tables
 from read_back import ReadBack, cells_of_file, cells_of_frame
 
 EXAMPLES = int(os.environ.get("SHOAL_FUZZ_EXAMPLES", "350"))
@@ -149,16 +149,29 @@ def check_run(table, asked, ending, folder, *, inspected=False, measured=False):
     return f"released: {release.summary.method}"
 
 
-@settings(
-    max_examples=EXAMPLES,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
-    phases=[Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink],
-    print_blob=True,
-)
+HOW = {
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+    "phases": [Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink],
+    "print_blob": True,
+}
+
+
+@settings(max_examples=EXAMPLES, **HOW)
 @given(data=st.data())
 def test_a_run_is_refused_or_its_file_keeps_every_promise(data):
     table = data.draw(tables(), label="table")
-    asked = data.draw(plans(table), label="plan")
+    fuzz(data, table, data.draw(plans(table), label="plan"))
+
+
+@settings(max_examples=max(EXAMPLES // 150, 1), **HOW)
+@given(data=st.data())
+def test_a_run_on_thousands_of_records_is_refused_or_its_file_keeps_every_promise(data):
+    table = data.draw(tables(LARGE_SIZES), label="table")
+    fuzz(data, table, data.draw(plans(table, large=True), label="plan"))
+
+
+def fuzz(data, table, asked):
+    """Run a plan on a table, and everything about it that is still to be drawn."""
     ending = data.draw(st.sampled_from(ENDINGS), label="ending")
     inspected, measured = (data.draw(st.integers(0, 4), label=label) == 4 for label in ("inspected", "measured"))
     if any(kind in (pl.List, pl.Binary, pl.Duration, pl.Time) for kind in table.frame.dtypes) and ending in TEXT:

@@ -103,7 +103,11 @@ def _subsumers(column: Category, grouping: Grouping, _: Floats | None) -> tuple[
     np.minimum.at(low, seen, node)
     np.maximum.at(high, seen, node)
     empty = high < 0
-    common = column.hierarchy.least_common_subsumer(np.where(empty, 0, low), np.where(empty, 0, high))
+    if not column.hierarchy.is_tree:
+        members = np.split(node[np.argsort(seen, kind="stable")], np.cumsum(np.bincount(seen, minlength=groups))[:-1])
+        common = np.array([column.hierarchy.subsumer_of(own) if len(own) else 0 for own in members])
+    else:
+        common = column.hierarchy.least_common_subsumer(np.where(empty, 0, low), np.where(empty, 0, high))
     by_node = np.argsort(column.nodes, kind="stable")
     return by_node[np.searchsorted(column.nodes[by_node], common)], np.bincount(seen, minlength=groups)
 

@@ -46,7 +46,10 @@ Aggregator = Annotated[
 Scaling = Annotated[str | None, typer.Option(help="z-score, range, robust or none.")]
 Hierarchy = Annotated[
     list[str] | None,
-    typer.Option(help="Hierarchy of a column: country=country.csv, or country=wordnet or country=flat. Repeatable."),
+    typer.Option(
+        help="Hierarchy of a column: country=country.csv, or country=wordnet, nace=prefixes:1,3, age=intervals:5,10 or "
+        "country=flat. Repeatable."
+    ),
 ]
 Order = Annotated[
     list[str] | None, typer.Option(help="Values of an ordinal column from the lowest: size=S,M,L. Repeatable.")
@@ -145,9 +148,21 @@ def aggregators(given: Sequence[str] | None) -> dict[str, str] | None:
 
 
 def hierarchies(given: Sequence[str] | None) -> dict[str, Any] | None:
-    """Return the source of each hierarchy: ``wordnet``, ``flat``, or a file."""
-    words = {"wordnet": {"wordnet": True}, "flat": {"flat": True}}
-    return {name: words.get(text, text) for name, text in pairs(given or (), "--hierarchy").items()} or None
+    """Return the source of each hierarchy: ``wordnet``, ``flat``, ``prefixes``, ``intervals:5,10``, or a file."""
+    return {name: _source(name, text) for name, text in pairs(given or (), "--hierarchy").items()} or None
+
+
+def _source(name: str, text: str) -> Any:
+    """Return where a hierarchy comes from: its words, with sizes after a colon, or else a file."""
+    word, colon, sizes = text.partition(":")
+    if word in ("wordnet", "flat", "prefixes") and not colon:
+        return {word: True}
+    if word in ("prefixes", "intervals") and colon:
+        try:
+            return {word: [int(size) if size.strip().isdigit() else float(size) for size in sizes.split(",")]}
+        except ValueError:
+            raise shoal.PlanError(f"--hierarchy {name}={text}: write sizes with commas, such as {word}:1,3") from None
+    return text
 
 
 def orders(given: Sequence[str] | None) -> dict[str, list[str]] | None:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.columns.hierarchy import Hierarchy, NodeDistances, check_covered, name_of
+from shoal.columns.hierarchy import COUNTED, Hierarchy, NodeDistances, check_covered, name_of, order_values
 from shoal.columns.numbers import Column
 from shoal.errors import DataError, counted, with_hints
 from shoal.kernels.arrays import Flags, Floats, Ints
@@ -45,8 +45,10 @@ class Category:
     kind : {Kind.NOMINAL, Kind.ORDINAL, Kind.SEMANTIC}
         What is known about the categories.
     order : int64 (codes,)
-        Place of each code where categories are sorted: the given order, the post-order of the hierarchy, or the codes
-        themselves.
+        Place of each code where categories are sorted: the given order, the post-order of the hierarchy with near
+        siblings side by side, or the rarer first. The order of the rows plays no part.
+    mixed_order : int64 (codes,)
+        The same for the mixed traversal of the hierarchy, where values may come before those below them.
     distances : float64 (occurring, codes) or None
         From the codes that occur to all; None stands for equal or not.
     measured : NodeDistances or None
@@ -61,6 +63,7 @@ class Category:
     names: tuple[Any, ...]
     kind: Kind
     order: Ints
+    mixed_order: Ints
     distances: Floats | None
     measured: NodeDistances | None
     nodes: Ints
@@ -95,13 +98,16 @@ class Factor:
 
 
 def nominal(name: str, factor: Factor) -> Category:
-    """Return a column whose values are equal or not.
+    """Return a column whose values are equal or not; sorted, the rarer come first, as siblings of a hierarchy do.
 
     >>> nominal("sex", Factor(np.array([0, 1, 0]), np.ones(3, dtype=bool), ["f", "m"])).distances
     """
     names = tuple(factor.labels) or (None,)
     codes = np.arange(len(names))
-    return Category(name, factor.codes, factor.observed, names, Kind.NOMINAL, codes, None, None, codes)
+    counts = np.bincount(factor.codes[factor.observed], minlength=len(names))
+    order = np.empty(len(names), dtype=np.int64)
+    order[sorted(codes.tolist(), key=lambda code: (counts[code], name_of(names[code])))] = codes
+    return Category(name, factor.codes, factor.observed, names, Kind.NOMINAL, order, order, None, None, codes)
 
 
 def ordinal(name: str, factor: Factor, levels: Sequence[str], holds: Callable[[str], Any] | None = None) -> Category:
@@ -127,7 +133,7 @@ def ordinal(name: str, factor: Factor, levels: Sequence[str], holds: Callable[[s
     codes = np.arange(len(levels))
     steps = np.abs(codes[:, None] - codes[None, :]) / max(len(levels) - 1.0, 1.0)
     values = np.where(factor.observed, of[factor.codes], 0) if len(of) else factor.codes
-    return Category(name, values, factor.observed, names, Kind.ORDINAL, codes, steps, None, codes)
+    return Category(name, values, factor.observed, names, Kind.ORDINAL, codes, codes, steps, None, codes)
 
 
 def semantic(
@@ -153,13 +159,20 @@ def semantic(
     above = [hierarchy.names[node] if holds is None else holds(hierarchy.names[node]) for node in rest]
     rest = rest[[one is not None for one in above]]
     nodes = np.concatenate([at, rest])
+    there = np.bincount(factor.codes[factor.observed], minlength=len(at)).astype(np.float64)
     counts = None
-    if distance == "information-content":
+    if distance in COUNTED:
         counts = np.zeros(len(hierarchy))
-        np.add.at(counts, at, np.bincount(factor.codes[factor.observed], minlength=len(at)).astype(np.float64))
+        np.add.at(counts, at, there)
     measured = NodeDistances.of(hierarchy, distance, counts)
-    place = np.empty(len(hierarchy), dtype=np.int64)
-    place[hierarchy.post_order()] = np.arange(len(hierarchy))
+    distances = measured.matrix(at, nodes)
+    of_node = np.unique(at, return_index=True)[1]
+    place, mixed = order_values(
+        hierarchy,
+        seen,
+        np.bincount(np.searchsorted(seen, at), there).astype(np.float64),
+        distances[np.ix_(of_node, of_node)],
+    )
     names = (*held, *(one for one in above if one is not None))
     return Category(
         name,
@@ -168,7 +181,8 @@ def semantic(
         names,
         Kind.SEMANTIC,
         place[nodes],
-        measured.matrix(at, nodes),
+        mixed[nodes],
+        distances,
         measured,
         nodes,
     )

@@ -42,8 +42,8 @@ class Mixed:
         Which of them each record is.
     metric : Metric
         The columns; centres are found from what is released.
-    order : float64 (m, d)
-        What columns are sorted by; NaN where missing.
+    order, mixed_order : float64 (m, d)
+        What columns are sorted by, in post-order or in the mixed traversal of their hierarchies; NaN where missing.
     semantic : bool (d,)
         Which columns have a hierarchy.
     threads : int
@@ -55,6 +55,7 @@ class Mixed:
     record: Ints
     metric: Metric
     order: Floats
+    mixed_order: Floats
     semantic: Flags
     threads: int = 1
 
@@ -107,13 +108,14 @@ def mix(
     """
     record, first, counts = distinct_records([(column, column.values, column.observed) for column in columns])
     values = np.empty((len(first), len(columns)))
-    order = np.empty_like(values)
+    order, mixed_order = np.empty_like(values), np.empty_like(values)
     kinds, width, tables, centring = [], [], [], []
     for j, (column, scale) in enumerate(zip(columns, scales, strict=True)):
         here = column.observed[first]
         if isinstance(column, Category):
             values[:, j] = np.where(here, column.values[first], np.nan)
             order[:, j] = np.where(here, column.order[column.values[first]], np.nan)
+            mixed_order[:, j] = np.where(here, column.mixed_order[column.values[first]], np.nan)
             distances = column.distances
             if distances is None and len(column.names) <= _TABULATED:
                 distances = 1.0 - np.eye(max(len(column.names), 1))
@@ -124,7 +126,7 @@ def mix(
         else:
             assert scale is not None
             values[:, j] = np.where(here, scale.compare(column.values[first]), np.nan)
-            order[:, j] = values[:, j]
+            order[:, j] = mixed_order[:, j] = values[:, j]
             kinds.append(NUMBER)
             width.append(1)
             tables.append(np.zeros(0))
@@ -144,7 +146,7 @@ def mix(
         centring=np.ascontiguousarray(np.concatenate([*centring, np.zeros(1)])),
     )
     semantic = np.array([isinstance(column, Category) and column.hierarchy is not None for column in columns])
-    return Mixed(values, counts, record, metric, order, semantic, threads)
+    return Mixed(values, counts, record, metric, order, mixed_order, semantic, threads)
 
 
 def distinct_records(columns: Sequence[tuple[AnyColumn, Numbers, Flags]]) -> tuple[Ints, Ints, Ints]:

@@ -22,15 +22,20 @@ def show_progress(
     show: bool | Callable[..., None] | None = None,
     what: str = "protecting",
     clock: Callable[[], float] = time.monotonic,
+    ahead: str = "",
 ) -> Iterator[Callable[..., None]]:
     """Give a function to be told how many of ``total`` records are done, and in a few words how it stands.
 
     ``show`` says whether to draw a bar; by default that is where standard error is a terminal, and lines are written
-    where it is not. A function is told instead. ``what`` is what is said to be going on, ``clock`` tells the seconds.
+    where it is not. A function is told instead. ``what`` is what is said to be going on, ``clock`` tells the seconds,
+    and ``ahead`` is a sentence that comes before the work.
     """
     if callable(show):
         yield show
         return
+    if ahead and show is not False:
+        sys.stderr.write(f"{ahead}\n")
+        sys.stderr.flush()
     if show is None and not sys.stderr.isatty():
         yield _lines(total, what, clock)
         return

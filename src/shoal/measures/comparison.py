@@ -9,7 +9,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.columns.categories import ordinal
-from shoal.columns.hierarchy import Hierarchy, NodeDistances, check_covered, load_hierarchy, name_of
+from shoal.columns.hierarchy import COUNTED, Hierarchy, NodeDistances, check_covered, load_hierarchy, name_of
 from shoal.columns.numbers import Column
 from shoal.columns.scaling import DEFAULT_SCALING, ScalingName, fit_scale
 from shoal.errors import DataError, PlanError, counted, did_you_mean
@@ -237,9 +237,9 @@ def _categories(original: Table, released: Table, name: str, same_kind: bool) ->
     codes: dict[object, int] = {}
     try:
         before, after = (_numbered(table, name, same_kind, codes) for table in (original, released))
-    except TypeError:  # lists and other values without a hash
+    except Exception:  # libraries raise different errors for lists and other values without a hash
         codes = {}
-        before, after = (_numbered(table, name, False, codes) for table in (original, released))
+        before, after = (_numbered_by_name(table, name, codes) for table in (original, released))
     return CategoryPair(name, before, after, len(codes))
 
 
@@ -257,16 +257,26 @@ def _meant(original: Table, released: Table, name: str, source: HierarchySetting
         raise DataError([f"column '{name}': {mistake}" for mistake in error.mistakes]) from None
     nodes = np.append(hierarchy.codes_of(values), MISSING)  # so that the code of a missing value stays what it is
     frequencies = None
-    if distance == "information-content":
+    if distance in COUNTED:
         frequencies = np.bincount(nodes[before[before >= 0]], minlength=len(hierarchy)).astype(np.float64)
     measured = NodeDistances.of(hierarchy, distance, frequencies)
     return SemanticPair(name, nodes[before], nodes[after], len(hierarchy), measured)
 
 
 def _numbered(table: Table, name: str, same_kind: bool, codes: dict[object, int]) -> Ints:
+    """Number the values of a column by first appearance, after those that have a number already; -1 where missing.
+
+    Values are the same where they are equal in columns of the ``same_kind``, and where their names are in others.
+    """
+    factor = table.factor(name)
+    numbers = [codes.setdefault(label if same_kind else name_of(label), len(codes)) for label in factor.labels]
+    return np.where(factor.observed, np.array(numbers or [MISSING], dtype=np.int64)[factor.codes], MISSING)
+
+
+def _numbered_by_name(table: Table, name: str, codes: dict[object, int]) -> Ints:
     values, observed = table.cells(name)
     found = (
-        codes.setdefault(value if same_kind else name_of(value), len(codes)) if there else -1
+        codes.setdefault(name_of(value), len(codes)) if there else MISSING
         for value, there in zip(values, observed.tolist(), strict=True)
     )
     return np.fromiter(found, np.int64, len(values))

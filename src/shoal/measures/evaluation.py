@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.kernels.arrays import Flags, Floats, Ints
+from shoal.kernels.arrays import Flags, Floats
 from shoal.measures import score
 from shoal.measures.anonymity import category_closeness, diversity, number_closeness
 from shoal.measures.catalogue import MEASURES
@@ -27,7 +27,7 @@ from shoal.measures.distributions import (
 )
 from shoal.measures.figures import Figures
 from shoal.measures.il1s import il1s
-from shoal.measures.interval_disclosure import Intervals, disclosed, disclosed_by_width, intervals
+from shoal.measures.interval_disclosure import Intervals, Percentages, disclosed, disclosed_by_width, intervals
 from shoal.measures.keys import Keys, column_codes, key_columns, number_keys
 from shoal.measures.linkage import Linked
 from shoal.measures.loss import Losses, measure_losses
@@ -147,13 +147,13 @@ def _interval_figures(numbers: Sequence[NumericPair], columns: Sequence[NumberFi
     return found
 
 
-def _cells(pair: NumericPair, needed: Ints) -> float:
+def _cells(pair: NumericPair, needed: Percentages) -> float:
     return disclosed(needed[pair.there])
 
 
-def _widest(numbers: Sequence[NumericPair], needed: Sequence[Ints]) -> Ints:
+def _widest(numbers: Sequence[NumericPair], needed: Sequence[Percentages]) -> Percentages:
     """Return the interval that holds all cells of a record; cells that were missing before do not count."""
-    widest = np.zeros(len(needed[0]), dtype=np.int64)
+    widest = np.zeros_like(needed[0])
     for pair, widths in zip(numbers, needed, strict=True):
         np.maximum(widest, np.where(pair.there, widths, 0), out=widest)
     return widest
@@ -210,8 +210,9 @@ def key_figures(comparison: Comparison) -> Figures:
     risk = individual_risk(keys, weights)
     whole = global_risk(keys, weights)
     unweighted = whole if weights is None else global_risk(keys)
-    special = special_uniques([column_codes(pair) for pair in pairs], comparison.unique_columns)
-    columns = risk_by_attribute(parts, unweighted)
+    codes = [number_keys([part[keys.first] for part in own]).of for own in parts]
+    special = special_uniques(codes, comparison.unique_columns, sizes=keys.sizes)
+    columns = risk_by_attribute(codes, keys.sizes, unweighted)
     total = float(special.by_column.sum())
     for column, own in zip(columns, special.by_column.tolist(), strict=True):
         column["special_share"] = 100.0 * own / total if total > 0.0 else 0.0

@@ -17,6 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.ordering import rank_distances
@@ -24,13 +25,15 @@ from shoal.measures.pairs import NumericPair
 
 WIDTHS = 10  # p = 1 to 10 percent
 
+Percentages = NDArray[np.uint8]  # of every cell of a table, so that a byte each is worth it
+
 
 @dataclass(frozen=True)
 class Intervals:
     """For each cell, the smallest whole percentage whose interval holds it; 101 where it is suppressed or missing."""
 
-    by_rank: Ints
-    by_deviation: Ints
+    by_rank: Percentages
+    by_deviation: Percentages
 
 
 _NEVER = 101
@@ -40,16 +43,15 @@ def intervals(pair: NumericPair) -> Intervals:
     """Return how wide the interval of each cell has to be, in whole percent.
 
     >>> there = np.array([True, True])
-    >>> intervals(NumericPair("x", np.array([-1.0, 1.0]), np.array([-0.98, 1.0]), there, there)).by_deviation
-    array([2, 0])
+    >>> intervals(NumericPair("x", np.array([-1.0, 1.0]), np.array([-0.98, 1.0]), there, there)).by_deviation.tolist()
+    [2, 0]
     """
     both = pair.both
     n = int(pair.there.sum())
-    by_rank = np.full(len(both), _NEVER)
-    by_deviation = np.full(len(both), _NEVER)
+    by_rank, by_deviation = (np.full(len(both), _NEVER, dtype=np.uint8) for _ in range(2))
     gaps = np.abs(pair.original - pair.released)[both]
     # rounding must not push a difference of exactly p percent into the next interval
-    by_deviation[both] = np.ceil(np.minimum(100.0 * gaps * (1.0 - 1e-12), _NEVER)).astype(np.int64)
+    by_deviation[both] = np.ceil(np.minimum(100.0 * gaps * (1.0 - 1e-12), _NEVER))
     ranks = _rank_distances(pair)[both]
     by_rank[both] = (100 * ranks + n - 1) // n if n else ranks
     return Intervals(by_rank, by_deviation)
@@ -60,11 +62,11 @@ def _rank_distances(pair: NumericPair) -> Ints:
     there = pair.there
     x, y = pair.original[there], pair.released[there]
     distances = np.zeros(len(there), dtype=np.int64)
-    distances[there] = rank_distances(x, y, np.argsort(x, kind="stable"), np.argsort(y, kind="stable"))
+    distances[there] = rank_distances(x, y, np.argsort(x), np.argsort(y))  # whichever of equal values is first
     return distances
 
 
-def disclosed_by_width(needed: Ints) -> Floats:
+def disclosed_by_width(needed: Percentages) -> Floats:
     """Return the share of cells inside their interval in percent for p = 1, 2, ..., 10 percent; NaN without cells.
 
     >>> disclosed_by_width(np.array([0, 10, 101, 101])).tolist()[8:]
@@ -76,7 +78,7 @@ def disclosed_by_width(needed: Ints) -> Floats:
     return np.asarray(100.0 * np.cumsum(counts[1 : WIDTHS + 1]) / len(needed))
 
 
-def disclosed(needed: Ints) -> float:
+def disclosed(needed: Percentages) -> float:
     """Return the share of cells inside their interval in percent, averaged over the widths of 1 to 10 percent.
 
     >>> disclosed(np.array([0, 10, 101, 101]))
@@ -84,5 +86,5 @@ def disclosed(needed: Ints) -> float:
     """
     if not len(needed):
         return float("nan")
-    widths = np.clip(WIDTHS + 1 - np.maximum(needed, 1), 0, WIDTHS)
+    widths = WIDTHS + 1 - np.clip(needed, 1, WIDTHS + 1)
     return float(100.0 * widths.mean() / WIDTHS)

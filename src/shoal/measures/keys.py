@@ -1,6 +1,8 @@
 """Keys: the combinations of values by which somebody could be found, and how many records share each.
 
-A missing value is a value of its own, which equals only another missing value. O(d n) by hashing.
+A missing value is a value of its own, which equals only another missing value. O(d n) by hashing, a column at a time:
+records are numbered by a signature of 64 bits, and each is then compared with the first of its number, so that only a
+table in which two signatures are the same by chance is ever held as one matrix.
 """
 
 from __future__ import annotations
@@ -9,9 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.equal_records import find_equal
+from shoal.kernels.numbering import number_keys as number_values
 from shoal.measures.pairs import MISSING, CategoryPair, NumericPair, Pair
 
 
@@ -25,10 +29,13 @@ class Keys:
         Number of each record's key, by first appearance.
     sizes : int64 (keys,)
         How many records have it.
+    first : int64 (keys,)
+        The first of them.
     """
 
     of: Ints
     sizes: Ints
+    first: Ints
 
     @property
     def frequencies(self) -> Ints:
@@ -44,8 +51,33 @@ def number_keys(columns: Sequence[Floats]) -> Keys:
     """
     if not columns:
         raise ValueError("there are no columns")
-    of, first, _, _ = find_equal(np.ascontiguousarray(np.column_stack(columns)))
-    return Keys(of, np.bincount(of, minlength=len(first)))
+    return _number_stacked([columns])
+
+
+def _number_stacked(tables: Sequence[Sequence[Floats]]) -> Keys:
+    """Number the combinations of tables with the same columns, as if they lay on top of each other."""
+    signatures = np.concatenate([_signatures(columns) for columns in tables])
+    of, first, sizes = number_values(signatures.view(np.int64))
+    stacked = (_stack(parts) for parts in zip(*tables, strict=True))
+    if all(bool((column[first][of] == column).all()) for column in stacked):
+        return Keys(of, sizes, first)
+    whole = np.column_stack([_stack(parts) for parts in zip(*tables, strict=True)])
+    of, first, _, _ = find_equal(np.ascontiguousarray(whole))
+    return Keys(of, np.bincount(of, minlength=len(first)), first)
+
+
+def _signatures(columns: Sequence[Floats]) -> NDArray[np.uint64]:
+    """Mix the values of each record into 64 bits."""
+    mixed = np.zeros(len(columns[0]), dtype=np.uint64)
+    for column in columns:
+        mixed ^= (column + 0.0).view(np.uint64)  # adding 0.0 makes -0.0 the same as 0.0
+        mixed *= np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(32)
+    return mixed
+
+
+def _stack(parts: Sequence[Floats]) -> Floats:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def key_columns(pair: Pair, released: bool = True) -> list[Floats]:
@@ -71,11 +103,14 @@ def column_codes(pair: Pair, released: bool = True) -> Ints:
 
 def common_keys(pairs: Sequence[Pair]) -> tuple[Ints, Ints]:
     """Number the combinations of some columns in both tables alike; returns the numbers of original and release."""
-    parts = []
+    tables: tuple[list[Floats], list[Floats]] = [], []
     for pair in pairs:
-        parts.append(np.concatenate((pair.original, pair.released)).astype(np.float64))
-        if isinstance(pair, NumericPair):
-            parts.append(np.concatenate((pair.there, pair.kept)).astype(np.float64))
-    of = number_keys(parts).of
+        sides = [(pair.original, pair.released)]
+        if isinstance(pair, NumericPair) and not (pair.there.all() and pair.kept.all()):
+            sides.append((pair.there, pair.kept))
+        for before, after in sides:
+            tables[0].append(before.astype(np.float64, copy=False))
+            tables[1].append(after.astype(np.float64, copy=False))
+    of = _number_stacked(tables).of
     rows = len(pairs[0].original)
     return of[:rows], of[rows:]

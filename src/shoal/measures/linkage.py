@@ -30,6 +30,8 @@ from shoal.measures.keys import key_columns, number_keys
 from shoal.measures.pairs import CategoryPair, NumericPair, Pair
 
 SAMPLE = 100_000  # original records that are searched in the index where there are more than twice as many
+_WIDE = 16  # columns of numbers beyond which the index rules out few records
+_LOOKS_IN_INDEX = 5e10  # columns of pairs of records that are compared then: some ten seconds
 _LOOKS = 1e9  # columns of pairs of records that are compared where there is no index
 _FEWEST = 500  # records in a sample, at least
 _PART = 20_000  # records of a task
@@ -67,12 +69,12 @@ def linkage_tasks(pairs: Sequence[Pair], blocks: tuple[Ints, Ints] | None = None
     rows = len(pairs[0].original)
     parts = [part for pair in pairs for part in key_columns(pair)]
     released = number_keys(parts if blocks is None else [*parts, blocks[1].astype(np.float64)])
-    first = np.empty(len(released.sizes), dtype=np.int64)
-    first[released.of[::-1]] = np.arange(rows)[::-1]
+    first = released.first
     expected = np.array([_mismatch(pair) for pair in categories])
     if numbers and blocks is None:
-        chosen = sample_rows(rows, SAMPLE, seed)
         values, codes = _side(numbers, categories, first, True)
+        affordable = int(_LOOKS_IN_INDEX / values.size) if values.shape[1] > _WIDE else SAMPLE
+        chosen = sample_rows(rows, min(SAMPLE, max(affordable, _FEWEST)), seed)
         pool = open_tree_pool(values)
         tasks: list[Task] = []
         for part in _parts(len(chosen)):

@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from shoal.errors import PlanError, counted
 from shoal.kernels.arrays import Ints
 from shoal.kernels.progress import show_progress
@@ -237,7 +239,8 @@ def _evaluate(comparison: Comparison, threads: int | None, progress: bool | None
     links = linkage_tasks(comparison.known, blocks)
     tasks: list[Callable[[Ints], Any]] = [partial(_counted, step, records) for step in single.values()]
     tasks += [probabilistic_linkage_task(comparison.known, blocks), *links]
-    with show_progress(records * (len(single) + 2), progress, "measuring") as report:
+    # threads that wait for each other inside every small product would take most of the time
+    with show_progress(records * (len(single) + 2), progress, "measuring") as report, threadpool_limits(1, "blas"):
         results = run_tasks(tasks, report, threads)
     done = dict(zip(single, results, strict=False))
     by_agreement, by_distance = linked([results[len(single)]], records), linked(results[len(single) + 1 :], records)

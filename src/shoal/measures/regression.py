@@ -56,16 +56,20 @@ def overlaps(original: Floats, released: Floats, counts: tuple[int, int]) -> Flo
 
 
 def independent_columns(covariance: Floats) -> list[int]:
-    """Return the columns that do not depend on those before them."""
+    """Return the columns that do not depend on those before them: by Cholesky's root, row after row, in O(d^3).
+
+    >>> independent_columns(np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 0.0, 1.0]]))
+    [0, 2]
+    """
+    root, left = np.zeros_like(covariance), np.diag(covariance).copy()
     found: list[int] = []
-    for j in range(len(covariance)):
-        own = covariance[j, j]
-        left = own
-        if found:
-            part = covariance[np.ix_(found, found)]
-            left = own - covariance[j, found] @ np.linalg.solve(part, covariance[found, j])
-        if own > 0.0 and left > _DEPENDENT * own:
-            found.append(j)
+    for j, own in enumerate(np.diag(covariance)):
+        if own <= 0.0 or left[j] <= _DEPENDENT * own:
+            continue
+        m = len(found)
+        root[:, m] = (covariance[:, j] - root[:, :m] @ root[j, :m]) / np.sqrt(left[j])
+        left -= root[:, m] ** 2
+        found.append(j)
     return found
 
 

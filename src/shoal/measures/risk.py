@@ -17,9 +17,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.kernels.arrays import Floats, Ints
-from shoal.measures.keys import Keys, number_keys
+from shoal.kernels.numbering import number_keys as number_values
+from shoal.measures.keys import Keys
 
 _BY_RECURRENCE = 12
 _TERMS = 400
@@ -28,6 +30,7 @@ _TERMS = 400
 def individual_risk(keys: Keys, weights: Floats | None = None) -> Floats:
     """Return the risk of each key, between 0 and 1.
 
+    >>> from shoal.measures.keys import number_keys
     >>> individual_risk(number_keys([np.array([1.0, 1.0, 2.0])]))
     array([0.5, 1. ])
     >>> individual_risk(number_keys([np.array([1.0, 1.0, 2.0])]), np.array([5.0, 5.0, 10.0])).round(4)
@@ -69,20 +72,52 @@ def _by_recurrence(sizes: Ints, p: Floats, q: Floats) -> Floats:
 def global_risk(keys: Keys, weights: Floats | None = None) -> float:
     """Return the mean risk of the records in percent: the share that an intruder would be expected to find.
 
+    >>> from shoal.measures.keys import number_keys
     >>> round(global_risk(number_keys([np.array([1.0, 1.0, 2.0])])), 4)
     66.6667
     """
     return 100.0 * float((individual_risk(keys, weights) * keys.sizes).sum() / keys.sizes.sum())
 
 
-def risk_by_attribute(columns: Sequence[Sequence[Floats]], whole: float) -> list[dict[str, float]]:
+def risk_by_attribute(codes: Sequence[Ints], sizes: Ints, whole: float) -> list[dict[str, float]]:
     """Return for each column the global risk if it alone is known, and by how much its absence lowers the whole.
 
-    ``columns`` are parts of keys, ``whole`` the global risk of all of them in percent; sampling weights are not used.
+    ``codes`` are the values of the distinct keys in each column, numbered, ``sizes`` how many records have each key,
+    and ``whole`` is the global risk of all columns in percent; sampling weights are not used. All columns but one are
+    those before it and those after it, of which either alone mostly tells all keys apart. O(d keys).
+
+    >>> risk_by_attribute([np.array([0, 0, 1]), np.array([0, 1, 0])], np.array([1, 1, 2]), 75.0)
+    [{'risk_alone': 50.0, 'risk_added': 25.0}, {'risk_alone': 50.0, 'risk_added': 25.0}]
     """
+    after = _growing(codes[:0:-1], len(sizes))[::-1]
+    before = _growing(codes[:-1], len(sizes))
     found = []
-    for j, own in enumerate(columns):
-        others = [part for i, parts in enumerate(columns) if i != j for part in parts]
-        without = global_risk(number_keys(others)) if others else 0.0
-        found.append({"risk_alone": global_risk(number_keys(own)), "risk_added": whole - without})
+    for own, left, right in zip(codes, before, after, strict=True):
+        if left is None or right is None:  # what is left tells all keys apart
+            without = whole
+        elif len(codes) == 1:
+            without = 0.0
+        else:
+            without = _shared_risk(left.astype(np.int64) * (int(right.max()) + 1) + right, sizes)
+        found.append({"risk_alone": _shared_risk(own, sizes), "risk_added": whole - without})
     return found
+
+
+def _growing(codes: Sequence[Ints], keys: int) -> list[NDArray[np.int32] | None]:
+    """Number the combinations of no column, of the first, of the first two and so on; None once all keys differ."""
+    so_far = np.zeros(keys, dtype=np.int64)
+    found: list[NDArray[np.int32] | None] = [so_far.astype(np.int32)]
+    for column in codes:
+        if found[-1] is not None:
+            so_far, first, _ = number_values(so_far * (int(column.max()) + 1) + column)
+            found.append(so_far.astype(np.int32) if len(first) < keys else None)
+        else:
+            found.append(None)
+    return found
+
+
+def _shared_risk(values: Ints, sizes: Ints) -> float:
+    """Return the global risk where keys with the same value cannot be told apart."""
+    of, first, _ = number_values(values)
+    together = np.bincount(of, weights=sizes, minlength=len(first)).astype(np.int64)
+    return global_risk(Keys(of, together, first))

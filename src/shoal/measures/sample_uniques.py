@@ -77,26 +77,28 @@ class _Part:
     alive: Ints
 
 
-def special_uniques(codes: Sequence[Ints], largest: int | None = None, work: float | None = None) -> SpecialUniques:
+def special_uniques(
+    codes: Sequence[Ints], largest: int | None = None, work: float | None = None, sizes: Ints | None = None
+) -> SpecialUniques:
     """Search columns of codes for minimal sample uniques of at most ``largest`` columns.
 
     By default that is 3. Sizes that would take the records looked at above ``work`` are left out, but 1 never is.
+    ``sizes`` says how many records each row of codes stands for, where all rows differ; scores are then of these rows.
 
     >>> found = special_uniques([np.array([0, 0, 1]), np.array([0, 1, 1])])
     >>> found.by_size, found.scores
     (array([2, 1]), array([1., 1., 1.]))
     """
-    d, n = len(codes), len(codes[0])
+    d = len(codes)
     most = min(d, LARGEST if largest is None else largest)
     left = (WORK if largest is None else MOST_WORK) if work is None else work
-    keys = number_keys([column.astype(np.float64) for column in codes])
-    first = np.zeros(len(keys.sizes), dtype=np.int64)
-    first[keys.of[::-1]] = np.arange(n - 1, -1, -1)  # the different records, each once
-    values = [column[first] for column in codes]
-    alone = keys.sizes == 1
-    found = np.zeros((len(first), most), dtype=np.int64)  # MSUs of each record by size
+    keys = None if sizes is not None else number_keys([column.astype(np.float64) for column in codes])
+    values = codes if keys is None else [column[keys.first] for column in codes]  # the different records, each once
+    alone = (sizes if keys is None else keys.sizes) == 1
+    different = len(values[0])
+    found = np.zeros((different, most), dtype=np.int64)  # MSUs of each record by size
     in_column = np.zeros((d, most), dtype=np.int64)
-    whole = _Part(np.arange(len(first)), np.zeros(len(first), dtype=np.int64), np.flatnonzero(alone))
+    whole = _Part(np.arange(different), np.zeros(different, dtype=np.int64), np.flatnonzero(alone))
     parts: dict[Columns, _Part] = {(): whole}
     size = most
     for s in range(1, most + 1):
@@ -114,8 +116,8 @@ def special_uniques(codes: Sequence[Ints], largest: int | None = None, work: flo
                 deeper[chosen] = part
         parts = deeper
     weights = np.array([float(perm(d - s, size - s)) for s in range(1, size + 1)])
-    scores = np.zeros(n)
-    scores[first] = found[:, :size] @ weights  # a record that is there twice has none
+    scores = found[:, :size] @ weights  # a record that is there twice has none
+    scores = scores if keys is None else scores[keys.of]
     return SpecialUniques(scores, in_column[:, :size] @ weights, found[:, :size].sum(axis=0), size)
 
 

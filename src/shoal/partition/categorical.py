@@ -4,18 +4,37 @@ from __future__ import annotations
 
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.partition.k_modes import k_modes
+from shoal.partition.mdav_by_record import mdav_generic, s_mdav
 from shoal.partition.method import Method, Option
-from shoal.partition.mondrian import mondrian, mondrian_ordered, mondrian_strict, sa_mondrian
+from shoal.partition.mondrian import (
+    MIXED,
+    POST_ORDER,
+    mondrian,
+    mondrian_mixed,
+    mondrian_ordered,
+    mondrian_strict,
+    sa_mondrian,
+)
 from shoal.partition.mondrian_relaxed import mondrian_relaxed
-from shoal.partition.semantic_mdav import mdav_generic, s_mdav, sa_mdav, sa_mdav_static
+from shoal.partition.semantic_mdav import sa_mdav, sa_mdav_static
 from shoal.partition.semantic_optimal import search_mixed, semantic_optimal
 from shoal.plan.roles import EVERY_KIND, ORDERED
 
 _DISSOLVE = Option(
     "dissolve", "afterwards, dissolve groups whose records lose less in their nearest other groups", False, bool
 )
+_RARE = Option(
+    "rare", "end when all that remain occur at most so often, and put these into the nearest groups", 0, int, least=0
+)
 _PERSIST = Option(
     "persist", "try every place of every column before a part remains whole, not only the first", True, bool
+)
+_TRAVERSAL = Option(
+    "traversal",
+    "order of the names of a hierarchy: each after those below it, or before where that is nearer to its neighbours",
+    POST_ORDER,
+    str,
+    choices=(POST_ORDER, MIXED),
 )
 
 CATEGORICAL = (
@@ -39,9 +58,18 @@ CATEGORICAL = (
     Method(
         "s-mdav",
         s_mdav,
-        doc="MDAV by meaning: groups of k, and centroids among all names of the hierarchies.",
+        doc="MDAV by meaning: groups of k records, each joined by those nearest to its centroid.",
         source="Martinez, Sanchez & Valls 2012",
-        cost="O(d m n / k) for m distinct records",
+        cost="O(d m n / k + k d m^2) for m distinct records",
+        options=(
+            Option(
+                "around",
+                "what the records that join a group are near to: its centroid, found again with each, or its seed",
+                "centroid",
+                str,
+                choices=("centroid", "seed"),
+            ),
+        ),
         kinds=EVERY_KIND,
         records=QuasiIdentifiers.counted,
     ),
@@ -51,7 +79,7 @@ CATEGORICAL = (
         doc="Adaptive MDAV by meaning: equal records together, the nearest join until there are k.",
         source="Martinez, Sanchez & Valls 2012",
         cost="O(d m^2) for m distinct records",
-        options=(_DISSOLVE,),
+        options=(_RARE, _DISSOLVE),
         kinds=EVERY_KIND,
         records=QuasiIdentifiers.counted,
     ),
@@ -61,7 +89,7 @@ CATEGORICAL = (
         doc="As sa-mdav, with distances from the first record of a group instead of from its centroid.",
         source="Martinez, Sanchez & Valls 2012",
         cost="O(d m^2) for m distinct records",
-        options=(_DISSOLVE,),
+        options=(_RARE, _DISSOLVE),
         kinds=EVERY_KIND,
         records=QuasiIdentifiers.counted,
     ),
@@ -70,7 +98,7 @@ CATEGORICAL = (
         mdav_generic,
         doc="MDAV on numbers, ordinal and nominal columns together: groups of k; hierarchies play no part.",
         source="Domingo-Ferrer & Torra 2005",
-        cost="O(d m n / k) for m distinct records",
+        cost="O(d m n / k + k d m^2) for m distinct records",
         kinds=EVERY_KIND,
         records=QuasiIdentifiers.counted,
         category_aggregator="mode",
@@ -107,11 +135,11 @@ CATEGORICAL = (
     ),
     Method(
         "mondrian-mixed",
-        mondrian,
+        mondrian_mixed,
         doc="mondrian on all kinds of columns; the least common subsumer of a group is released.",
         source="MOSAICrOWN D5.5 2021",
         cost="O(d m log m) a level for m distinct records",
-        options=(_PERSIST,),
+        options=(_PERSIST, _TRAVERSAL),
         kinds=EVERY_KIND,
         records=QuasiIdentifiers.counted,
         category_aggregator="least-common-subsumer",
@@ -132,7 +160,7 @@ CATEGORICAL = (
         doc="Cuts along the column farthest from its centroid, at the centroid; categories in post-order.",
         source="Veltmann 2022",
         cost="O(d m log m) a level for m distinct records",
-        options=(_PERSIST,),
+        options=(_PERSIST, _TRAVERSAL),
         kinds=EVERY_KIND,
         records=QuasiIdentifiers.counted,
     ),
@@ -142,7 +170,7 @@ CATEGORICAL = (
         doc="As mondrian-ordered, cut between the neighbouring values that are farthest apart in meaning.",
         source="Veltmann 2022",
         cost="O(d m log m) a level for m distinct records",
-        options=(_PERSIST,),
+        options=(_PERSIST, _TRAVERSAL),
         kinds=EVERY_KIND,
         records=QuasiIdentifiers.counted,
     ),

@@ -9,7 +9,8 @@ What differs is which column is tried first and where it is cut:
 
 - ``mondrian``, ``mondrian-mixed``: the column with the widest range, at its median; equal values stay together.
 - ``mondrian-ordered``: the column with the largest mean distance from its centroid, before the centroid, or else after
-  it. Categories are in the post-order of their hierarchy.
+  it. Categories are in the post-order of their hierarchy, near siblings side by side
+  (:mod:`shoal.columns.hierarchy.sibling_order`), or in its mixed traversal.
 - ``mondrian-strict``: the same with categories in an arbitrary order, drawn with the seed: a control.
 - ``sa-mondrian``: the same columns, cut between the two neighbouring values that are farthest apart.
 
@@ -34,6 +35,7 @@ from shoal.kernels.mixed import NUMBER, Metric, add_sums, cell_distance, centre_
 from shoal.kernels.watch import DONE, STOP
 
 _MEDIAN, _CENTROID, _GAP = range(3)
+POST_ORDER, MIXED = "post-order", "mixed"  # traversals of a hierarchy, see shoal.columns.hierarchy.sibling_order
 
 
 def mondrian(records: Mixed, k: int, watch: Ints, persist: bool = True) -> Ints:
@@ -41,9 +43,14 @@ def mondrian(records: Mixed, k: int, watch: Ints, persist: bool = True) -> Ints:
     return _partition(records, k, watch, _MEDIAN, persist)
 
 
-def mondrian_ordered(records: Mixed, k: int, watch: Ints, persist: bool = True) -> Ints:
+def mondrian_mixed(records: Mixed, k: int, watch: Ints, persist: bool = True, traversal: str = POST_ORDER) -> Ints:
+    """Partition records by strict Mondrian, at medians, with hierarchies in an order."""
+    return mondrian(_traversed(records, traversal), k, watch, persist)
+
+
+def mondrian_ordered(records: Mixed, k: int, watch: Ints, persist: bool = True, traversal: str = POST_ORDER) -> Ints:
     """Partition records by Mondrian with cuts at centroids."""
-    return _partition(records, k, watch, _CENTROID, persist)
+    return _partition(_traversed(records, traversal), k, watch, _CENTROID, persist)
 
 
 def mondrian_strict(records: Mixed, k: int, watch: Ints, seed: int = 0, persist: bool = True) -> Ints:
@@ -57,9 +64,13 @@ def mondrian_strict(records: Mixed, k: int, watch: Ints, seed: int = 0, persist:
     return mondrian_ordered(replace(records, order=order), k, watch, persist)
 
 
-def sa_mondrian(records: Mixed, k: int, watch: Ints, persist: bool = True) -> Ints:
+def sa_mondrian(records: Mixed, k: int, watch: Ints, persist: bool = True, traversal: str = POST_ORDER) -> Ints:
     """Partition records by Mondrian with cuts at the widest gaps."""
-    return _partition(records, k, watch, _GAP, persist)
+    return _partition(_traversed(records, traversal), k, watch, _GAP, persist)
+
+
+def _traversed(records: Mixed, traversal: str) -> Mixed:
+    return records if traversal == POST_ORDER else replace(records, order=records.mixed_order)
 
 
 def _partition(records: Mixed, k: int, watch: Ints, where: int, persist: bool) -> Ints:
@@ -96,7 +107,9 @@ def _cut(
             else:
                 wide = _far(values, part, counts, metric, centre)
             for j in np.argsort(-wide, kind="mergesort"):
-                by_key = np.argsort(order[part, j], kind="mergesort")
+                keys = order[part, j]
+                # a part that was cut along this column before is in its order already
+                by_key = np.arange(len(part)) if _ascending(keys) else np.argsort(keys, kind="mergesort")
                 at = _place(values[:, j], order[:, j], part[by_key], counts, k, where, persist, centre[j], metric, j)
                 if at > 0:
                     record[low:high] = part[by_key]
@@ -158,7 +171,7 @@ def _place(
     total = below[m]
     # merit of a cut before each record, higher first; minus infinity where equal values would be separated
     merit = np.full(m, -np.inf)
-    tries = m if persist else 1
+    tries = 1
     if where == _GAP:
         for b in range(1, m):
             if order[part[b]] != order[part[b - 1]]:
@@ -186,12 +199,27 @@ def _place(
                     merit[b] = -2.0 * (steps[nearest] - steps[b])
                 else:
                     merit[b] = -2.0 * (steps[b - 1] - steps[nearest]) - 1.0
-        tries = m if persist else 2
+        tries = 2
+    if persist:  # all of them are tried: the best that leaves k, without putting the others in order
+        best, at = -np.inf, 0
+        for b in range(1, m):
+            if merit[b] > best and below[b] >= k and total - below[b] >= k:
+                best, at = merit[b], b
+        return at
     for b in np.argsort(-merit, kind="mergesort")[:tries]:
-        allowed = merit[b] >= -1.0 or persist or where != _CENTROID
+        allowed = merit[b] >= -1.0 or where != _CENTROID
         if merit[b] > -np.inf and allowed and below[b] >= k and total - below[b] >= k:
             return int(b)
     return 0
+
+
+@kernel
+def _ascending(keys: Floats) -> bool:
+    """Whether no key is below the one before it."""
+    for b in range(1, len(keys)):  # noqa: SIM110 - numba compiles no generators
+        if keys[b] < keys[b - 1]:
+            return False
+    return True
 
 
 @kernel

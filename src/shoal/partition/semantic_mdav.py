@@ -10,12 +10,11 @@ again with each record that joins. ``sa-mdav-static`` measures from the first re
 multiplied by the frequency of the record (the weighted semantic distance), so that the most frequent are taken first as
 the farthest and last as the nearest. Equal records stay together. What remains at the end joins the nearest groups.
 
-``s-mdav`` makes groups of exactly k records, without the frequencies, and equal records may be separated. Groups of
-equal records are made one after the other: each takes its records out of the centroid, and so changes which record is
-farthest next.
+With ``rare`` it ends earlier, as the thesis proposes: when every record that remains occurs at most so often, those
+join the nearest groups, instead of groups of their own that have nothing in common.
 
-Cost: O(d m^2) for m distinct records with a hierarchy of O(m) nodes, and O(d m n / k) for ``s-mdav``. Every group has
-at least k records: it is closed only when it has, and one is begun only where k remain.
+Cost: O(d m^2) for m distinct records with a hierarchy of O(m) nodes. Every group has at least k records: it is closed
+only when it has, and one is begun only where k remain.
 """
 
 from __future__ import annotations
@@ -30,35 +29,21 @@ from shoal.kernels.watch import DONE, STOP
 from shoal.partition.dissolving import dissolve_groups
 
 
-def sa_mdav(records: Mixed, k: int, watch: Ints, dissolve: bool = False) -> Ints:
+def sa_mdav(records: Mixed, k: int, watch: Ints, rare: int = 0, dissolve: bool = False) -> Ints:
     """Partition records by SA-MDAV, equal records together; ``dissolve`` takes apart groups that do not pay."""
-    return _adaptive(records, k, watch, True, dissolve)
+    return _adaptive(records, k, watch, True, rare, dissolve)
 
 
-def sa_mdav_static(records: Mixed, k: int, watch: Ints, dissolve: bool = False) -> Ints:
+def sa_mdav_static(records: Mixed, k: int, watch: Ints, rare: int = 0, dissolve: bool = False) -> Ints:
     """Partition records by SA-MDAV with groups round their first record."""
-    return _adaptive(records, k, watch, False, dissolve)
+    return _adaptive(records, k, watch, False, rare, dissolve)
 
 
-def _adaptive(records: Mixed, k: int, watch: Ints, follow: bool, dissolve: bool) -> Ints:
-    groups = _grow_whole(records.values, records.counts, records.by_distance, k, follow, watch)
+def _adaptive(records: Mixed, k: int, watch: Ints, follow: bool, rare: int, dissolve: bool) -> Ints:
+    groups = _grow_whole(records.values, records.counts, records.by_distance, k, follow, rare, watch)
     if dissolve:
         groups = dissolve_groups(records, groups, k, watch)
     return records.spread(groups)
-
-
-def s_mdav(records: Mixed, k: int, watch: Ints) -> Ints:
-    """Partition records by S-MDAV, into groups of k."""
-    return records.hand_out(*_grow_exact(records.values, records.counts, records.by_distance, k, watch))
-
-
-def mdav_generic(records: Mixed, k: int, watch: Ints) -> Ints:
-    """Partition records by MDAV-generic: means, medians and modes, categories with a hierarchy as equal or not.
-
-    Source: J. Domingo-Ferrer and V. Torra, Ordinal, continuous and heterogeneous k-anonymity through microaggregation,
-    Data Mining and Knowledge Discovery 11, 2005.
-    """
-    return s_mdav(records.equal_or_not(), k, watch)
 
 
 @kernel
@@ -88,9 +73,13 @@ def _grow_whole(
     metric: Metric,
     k: int,
     follow: bool,
+    rare: int,
     watch: Ints,
 ) -> Ints:
-    """Group (m,) of each distinct record; ``follow`` finds the centroid of a group again with each that joins."""
+    """Group (m,) of each distinct record; ``follow`` finds the centroid of a group again with each that joins.
+
+    No group is begun, but the first, where all that remain occur at most ``rare`` times.
+    """
     m, d = values.shape
     rest, size, left = np.arange(m), m, counts.sum()
     total, seen = np.zeros(metric.start[d]), np.zeros(d)
@@ -101,6 +90,8 @@ def _grow_whole(
     sums, has, point, first = np.zeros(metric.start[d]), np.zeros(d), np.empty(d), np.empty(d)
     made, second = 0, False
     while left >= k and watch[STOP] == 0:
+        if made > 0 and rare > 0 and counts[rest[:size]].max() <= rare:
+            break
         if not second:
             centre_of(metric, total, seen, point)
         else:
@@ -138,70 +129,3 @@ def _grow_whole(
                 least, groups[i] = off, g
     watch[DONE] += left
     return groups
-
-
-@kernel
-def _grow_exact(  # noqa: PLR0915 - a search loop in one piece
-    values: Floats,
-    counts: Ints,
-    metric: Metric,
-    k: int,
-    watch: Ints,
-) -> tuple[Ints, Ints, Ints]:
-    """Portions of the distinct records: which record, to which group, how many."""
-    m, d = values.shape
-    free, rest, size, left = counts.copy(), np.arange(m), m, counts.sum()
-    ones = np.ones(m, np.int64)
-    total, seen = np.zeros(metric.start[d]), np.zeros(d)
-    for i in range(m):
-        add_sums(values[i], counts[i], metric, total, seen)
-    room = m + left // k + 1  # a portion exhausts its record, or is the last of its group
-    record, group, amount = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
-    off, used = np.empty(m), 0
-    point, first = np.empty(d), np.empty(d)
-    made, second = 0, False
-    while left >= 2 * k and watch[STOP] == 0:
-        if second:
-            point[:] = first
-        else:
-            centre_of(metric, total, seen, point)
-        a = _farthest(point, values, ones, rest, size, metric, 1.0)
-        seed = rest[a]
-        first[:] = values[seed]
-        if free[seed] >= k:
-            record[used], group[used], amount[used] = seed, made, k
-            used += 1
-            free[seed] -= k
-            add_sums(values[seed], -k, metric, total, seen)
-        else:
-            for b in range(size):
-                off[rest[b]] = distance(values[rest[b]], first, metric)
-            need = k
-            while need > 0:
-                best, least = -1, np.inf
-                for b in range(size):
-                    i = rest[b]
-                    if free[i] > 0 and (off[i] < least or (off[i] == least and i < best)):
-                        best, least = i, off[i]
-                taken = min(need, free[best])
-                record[used], group[used], amount[used] = best, made, taken
-                used += 1
-                free[best] -= taken
-                need -= taken
-                add_sums(values[best], -taken, metric, total, seen)
-        left -= k
-        watch[DONE] += k
-        made += 1
-        b = 0
-        while b < size:
-            if free[rest[b]] == 0:
-                size -= 1
-                rest[b] = rest[size]
-            else:
-                b += 1
-        second = not second
-    for b in range(size):
-        record[used], group[used], amount[used] = rest[b], made, free[rest[b]]
-        used += 1
-    watch[DONE] += left
-    return record[:used], group[:used], amount[:used]

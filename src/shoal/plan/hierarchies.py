@@ -12,6 +12,7 @@ from shoal.errors import PlanError
 from shoal.plan.settings import Flag, Real, Settings, named
 
 Form = Literal["leaf-to-root", "child-parent", "nested", "owl"]
+SOURCES = ("file", "wordnet", "tree", "pairs", "order", "intervals", "prefixes", "flat")
 
 
 class WordNetSettings(Settings):
@@ -46,7 +47,7 @@ class WordNetSettings(Settings):
 
 
 class HierarchySettings(Settings):
-    """Where a hierarchy comes from: one of ``file``, ``wordnet``, ``tree``, ``order``, ``intervals`` and ``flat``.
+    """Where a hierarchy comes from: one of :data:`SOURCES`.
 
     Attributes
     ----------
@@ -58,19 +59,27 @@ class HierarchySettings(Settings):
         Of a CSV file; found by looking at it, and UTF-8.
     header : bool or None
         Whether the first line of a CSV file names its columns; found by looking at it where None.
-    several_parents : {"error", "first"}
-        What to do with a name that has more than one parent: refuse, or keep the first.
+    several_parents : {"error", "first", "all"}
+        What to do with a name that has more than one parent: refuse, keep the first, or keep all. WordNet's first
+        hypernym is taken where nothing is said.
+    siblings : {"near", "given"}
+        Order of siblings, for methods that cut a sorted column: near ones side by side, or as the source has them.
     wordnet : WordNetSettings or None
         Noun hypernyms of WordNet.
     tree : dict or list or None
         Nested names, as a YAML file has them.
+    pairs : tuple of (str, str)
+        Children and parents.
     order : tuple of str
         The values from the lowest to the highest: halves of the order, and halves of these, and so on.
     intervals : tuple of float
         Widths of intervals around numbers, each a multiple of the one before.
+    prefixes : tuple of int or bool
+        Lengths of the prefixes of codes, such as those of NACE, ICD, ISCO or postcodes, that stand above them; True
+        takes every prefix.
     flat : bool
         One root above all values.
-    distance : {"wu-palmer", "path", "information-content"}
+    distance : {"wu-palmer", "path", "information-content", "jiang-conrath"}
         How far apart the names are.
 
     Examples
@@ -89,18 +98,29 @@ class HierarchySettings(Settings):
     delimiter: str | None = None
     encoding: str | None = None
     header: Flag | None = None
-    several_parents: Literal["error", "first"] = "error"
+    several_parents: Literal["error", "first", "all"] = "error"
+    siblings: Literal["near", "given"] = "near"
     wordnet: WordNetSettings | None = None
     tree: Any = None
+    pairs: tuple[tuple[str, str], ...] = ()
     order: tuple[str, ...] = ()
     intervals: tuple[Real, ...] = ()
+    prefixes: tuple[int, ...] | bool = False
     flat: Flag = False
-    distance: Literal["wu-palmer", "path", "information-content"] = "wu-palmer"
+    distance: Literal["wu-palmer", "path", "information-content", "jiang-conrath"] = "wu-palmer"
 
     @field_validator("wordnet", mode="before")
     @classmethod
     def _by_name(cls, value: object) -> object:
         return named(value, "wordnet")
+
+    @field_validator("prefixes", mode="before")
+    @classmethod
+    def _lengths(cls, value: object) -> object:
+        lengths = value if isinstance(value, list | tuple) else [value]
+        if not isinstance(value, bool) and not all(type(length) is int for length in lengths):
+            raise PlanError("prefixes: give the lengths of prefixes, such as [1, 3], or true for all")
+        return value if isinstance(value, bool) else tuple(lengths)
 
     @field_validator("file", mode="before")
     @classmethod
@@ -115,12 +135,12 @@ class HierarchySettings(Settings):
     @model_validator(mode="after")
     def _one_source(self) -> HierarchySettings:
         mistakes = []
-        sources = [name for name in ("file", "wordnet", "tree", "order", "intervals", "flat") if getattr(self, name)]
+        sources = [name for name in SOURCES if getattr(self, name)]
         if len(sources) != 1:
             mistakes.append(
                 f"a hierarchy comes from one source, not from {' and '.join(sources)}"
                 if sources
-                else "a hierarchy needs a source: file, wordnet, tree, order, intervals or flat"
+                else f"a hierarchy needs a source: {', '.join(SOURCES[:-1])} or {SOURCES[-1]}"
             )
         of_file = [name for name in ("form", "delimiter", "encoding", "header") if getattr(self, name) is not None]
         if of_file and not self.file:
@@ -128,8 +148,12 @@ class HierarchySettings(Settings):
         in_text = [name for name in ("delimiter", "header") if getattr(self, name) is not None]
         if in_text and self.form in ("nested", "owl"):
             mistakes.append(f"{', '.join(in_text)}: has no effect on the form '{self.form}'")
-        if self.several_parents == "first" and not self.file:
+        if self.several_parents == "first" and not (self.file or self.pairs):
             mistakes.append("several_parents: has no effect without a file")
+        if self.several_parents == "all" and not (self.file or self.pairs or self.wordnet or self.tree):
+            mistakes.append("several_parents: has no effect on a hierarchy that is made from the values")
+        if self.siblings == "given" and (self.wordnet or self.order or self.intervals or self.prefixes or self.flat):
+            mistakes.append("siblings: the source gives them no order, or one that is kept anyway")
         if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '\r\n"'):
             mistakes.append("delimiter: must be a single character, and no quote or line end")
         if len(set(self.order)) < len(self.order):
@@ -138,13 +162,16 @@ class HierarchySettings(Settings):
             mistakes.append("intervals: widths must be above 0")
         elif any(wide <= w or wide % w for w, wide in zip(self.intervals, self.intervals[1:], strict=False)):
             mistakes.append("intervals: each width must be a multiple of the one before, and larger")
+        lengths = self.prefixes if isinstance(self.prefixes, tuple) else ()
+        if any(length < 1 for length in lengths) or list(lengths) != sorted(set(lengths)):
+            mistakes.append("prefixes: lengths must be above 0, from the shortest to the longest")
         if mistakes:
             raise PlanError(mistakes)
         return self
 
 
 def as_hierarchy_settings(source: object) -> HierarchySettings:
-    """Return where a hierarchy comes from: a path, or settings by name.
+    """Return where a hierarchy comes from: a path, settings by name, or the hierarchy itself.
 
     >>> as_hierarchy_settings("country.csv").file
     'country.csv'
@@ -153,6 +180,8 @@ def as_hierarchy_settings(source: object) -> HierarchySettings:
         return source
     if isinstance(source, str | Path):
         return HierarchySettings(file=str(source))
+    if hasattr(source, "as_settings"):  # a Hierarchy, which a plan knows nothing of, and writes down by its names
+        return HierarchySettings(**source.as_settings())
     if isinstance(source, Mapping) and all(isinstance(name, str) for name in source):
         return HierarchySettings(**source)
-    raise PlanError("a hierarchy is the path of a file, or settings by name such as {'flat': True}")
+    raise PlanError("a hierarchy is the path of a file, settings by name such as {'flat': True}, or a shoal.Hierarchy")

@@ -18,6 +18,7 @@ from shoal.partition.methods import METHODS, Method
 from shoal.plan.plan import EVERY_COLUMN, Plan, mentions
 from shoal.plan.roles import CATEGORIES, MEASURABLE, Kind, Role
 from shoal.tables.disguised import disguise, is_number
+from shoal.tables.set_valued import mark_of_sets
 from shoal.tables.table import Table
 
 SUBSUMER = "least-common-subsumer"
@@ -72,7 +73,7 @@ def column_of(table: Table, name: str, plan: Plan) -> AnyColumn:
 
 
 def hardly_names(table: Table, name: str, factor: Factor) -> str | None:
-    """Say why a column is hardly one of names: it holds numbers, dates or times in some guise; None where it may be."""
+    """Say why a column is hardly one of names: it holds numbers, dates, times or sets in some guise; or None."""
     dtype = table.frame[name].dtype
     # numbers that somebody made categories of are names
     labels = [label for label in factor.labels if isinstance(dtype, nw.Object) or isinstance(label, str)]
@@ -81,6 +82,13 @@ def hardly_names(table: Table, name: str, factor: Factor) -> str | None:
         return found.told(name)
     if _mostly_numbers(factor):
         return f"{table.why_not_numeric(name)}; or name it as nominal, if its values are names"
+    mark = mark_of_sets(labels)
+    if mark:
+        return (
+            f"column '{name}': cells hold several values with '{mark}' between them, and no method measures such sets; "
+            "shoal.spread_sets makes a column of each value, and shoal.gather_sets puts them together again; or name "
+            "it as nominal, if each combination is one name"
+        )
     return None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shoal.errors import PlanError, decimal
+from shoal.errors import PlanError, counted, decimal
 from shoal.kernels.arrays import Ints
 from shoal.kernels.threads import Report, threads_of_each
 from shoal.partition.search.budget import Budget, budget_of
@@ -14,6 +14,9 @@ from shoal.partition.search.driver import search
 from shoal.partition.search.found import Found, gap_of
 from shoal.partition.search.searchable import Searchable, SearchTask, Tell
 from shoal.release.declaring import Declared
+
+_LONG = 300_000  # records of a search that is told beforehand to take long
+_A_RECORD = {"optimal": 5e-5, "semantic-optimal": 1.3e-4}  # CPU seconds of the usual number of steps
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,19 @@ def steps_again(made: set[int], free: bool) -> int | None:
     There is such a number where it is the same for all, and need for it where a search was ``free`` to end at any time.
     """
     return next(iter(made)) if free and len(made) == 1 else None
+
+
+def long_search(declared: Declared, records: int) -> str:
+    """Say before a search of very many records what will take long, and about how long; empty where nothing will."""
+    asked, name = budget_of(declared.options), declared.method.name
+    if declared.method.search is None or asked != Budget() or records <= _LONG or declared.plan.blocking:
+        return ""
+    minutes = max(records * len(declared.sets) * _A_RECORD.get(name, 1e-4) / 60.0, 1.0)
+    duration = counted(round(minutes), "minute")
+    return (
+        f"searching the groups of {records} records, which takes about {duration} of one core; less with blocking, "
+        "which uses all cores, or with the option time or steps"
+    )
 
 
 def search_sets(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, cast
 
 from shoal.report.before_after import CategoryShape, NumberShape
@@ -18,8 +19,6 @@ Spec = dict[str, Any]
 
 def histogram(shape: NumberShape, edition: Edition) -> Spec:
     """Draw a column of numbers: what was released as bars, what was there before as a line round it."""
-    import altair as alt
-
     widths = [high - low for low, high in zip(shape.edges, shape.edges[1:], strict=False)]
     unit = sorted(widths)[len(widths) // 2]
     sides = (shape.before.counts, shape.after.counts)
@@ -43,16 +42,25 @@ def histogram(shape: NumberShape, edition: Edition) -> Spec:
     outline += [{"at": at, "height": height} for at, height in zip(shape.edges, heights, strict=False)]
     outline += [{"at": shape.edges[-1], "height": heights[-1]}, {"at": shape.edges[-1], "height": 0}]
     outline = [{"n": place, **point} for place, point in enumerate(outline)]
-    kind = "T" if shape.date else "Q"
-    scale = alt.Scale(type="utc", nice=False) if shape.date else alt.Scale(zero=False, nice=False)
-    axis = alt.Axis(title=None, grid=False, tickCount=5, labelOverlap=True, labelFlush=True)
-    if not shape.date and max(abs(edge) for edge in shape.edges) >= 1e4:
-        axis.format = "~s"
+    thousands = not shape.date and max(abs(edge) for edge in shape.edges) >= 1e4
     heading = "% of the records" if len(set(widths)) == 1 or edition.internal else "% for a bin of usual width"
+    return _filled(_histogram_form(shape.date, thousands, heading), 170, bars=bars, outline=outline)
+
+
+@cache
+def _histogram_form(date: bool, thousands: bool, heading: str) -> Spec:
+    """Return a histogram without data: all of those with such an axis."""
+    import altair as alt
+
+    kind = "T" if date else "Q"
+    scale = alt.Scale(type="utc", nice=False) if date else alt.Scale(zero=False, nice=False)
+    axis = alt.Axis(title=None, grid=False, tickCount=5, labelOverlap=True, labelFlush=True)
+    if thousands:
+        axis.format = "~s"
     tall = alt.Axis(title=heading, tickCount=4)
     tips = [alt.Tooltip(f"{name}:N", title=name) for name in ("values", "before", "after")]
     x = alt.X(f"from:{kind}", scale=scale, axis=axis)
-    return _page_spec(
+    return _page_form(
         alt.layer(
             alt.Chart(_data("bars"))
             .mark_bar(color=AFTER, opacity=0.72, stroke="var(--card)", strokeWidth=0.5, binSpacing=0)
@@ -60,10 +68,7 @@ def histogram(shape: NumberShape, edition: Edition) -> Spec:
             alt.Chart(_data("outline"))
             .mark_line(color=BEFORE, strokeWidth=2, interpolate="step-after")
             .encode(x=alt.X(f"at:{kind}", scale=scale), y="height:Q", order="n:O"),
-        ),
-        170,
-        bars=bars,
-        outline=outline,
+        )
     )
 
 
@@ -105,14 +110,19 @@ def write_value(shape: NumberShape, value: float | None, digits: int = 6) -> str
 
 def frequencies(shape: CategoryShape, edition: Edition) -> Spec:
     """Draw the shares of categories before and after, one above the other."""
-    import altair as alt
-
     rows = []
     for label, was, now in category_rows(shape, edition):
         for table, share in (("before", was), ("after", now)):
             rows.append({"category": label, "table": table, "share": share, "told": f"{share:g} %"})
+    return _filled(_frequencies_form(), max(60, 17 * len(rows)), rows=rows)
+
+
+@cache
+def _frequencies_form() -> Spec:
+    import altair as alt
+
     y = alt.Y("category:N", sort=None, axis=alt.Axis(title=None, ticks=False, domain=False, labelLimit=170))
-    return _page_spec(
+    return _page_form(
         alt.Chart(_data("rows"))
         .mark_bar(cornerRadiusEnd=2)
         .encode(
@@ -124,9 +134,7 @@ def frequencies(shape: CategoryShape, edition: Edition) -> Spec:
                 alt.Tooltip(f"{f}:N", title=t)
                 for f, t in (("category", "category"), ("table", "table"), ("told", "share"))
             ],
-        ),
-        max(60, 17 * len(rows)),
-        rows=rows,
+        )
     )
 
 
@@ -232,10 +240,20 @@ def _data(name: str) -> Any:
 
 def _page_spec(chart: Any, height: int, **rows: list[dict[str, Any]]) -> Spec:
     """Return a chart as wide as its place, in the look of the page, with its rows by the names of their data."""
+    return _filled(_page_form(chart), height, **rows)
+
+
+def _filled(form: Spec, height: int, **rows: list[dict[str, Any]]) -> Spec:
+    """Return a form of a chart with its height, and its rows by the names of their data."""
+    return {**form, "height": height, "datasets": rows}
+
+
+def _page_form(chart: Any) -> Spec:
+    """Return a chart as wide as its place, in the look of the page, without its data."""
     ink, line = "var(--soft)", "var(--line)"
-    whole = chart.properties(width="container", height=height)
+    whole = chart.properties(width="container", height=0)
     spec: Spec = whole.to_dict(validate=False)  # always the same forms, which the tests draw
-    spec["datasets"] = rows
+    spec["datasets"] = {}
     spec["config"] = {
         "background": "transparent",
         "font": "system-ui, sans-serif",

@@ -11,6 +11,7 @@ import numpy as np
 import yaml
 
 from shoal.errors import DataError, FileError, PlanError, counted, printable
+from shoal.plan.hierarchies import HierarchySettings
 from shoal.plan.notebook import fragment, grid
 from shoal.plan.plan import Plan, Reading, as_reading
 from shoal.plan.roles import Kind, Role
@@ -56,6 +57,7 @@ class Inspection:
             confidential=tuple(named[Role.CONFIDENTIAL]),
             weight=next(iter(named[Role.WEIGHT]), None),
             nominal=tuple(p.profile.name for p in self.proposals if p.nominal),
+            hierarchies={p.profile.name: HierarchySettings(**p.hierarchy) for p in self.proposals if p.hierarchy},
             reading=self.reading,
         )
 
@@ -84,7 +86,8 @@ class Inspection:
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers, texts and lists."""
         columns = [
-            asdict(p.profile) | {"role": p.role, "reason": p.reason, "nominal": p.nominal} for p in self.proposals
+            asdict(p.profile) | {"role": p.role, "reason": p.reason, "nominal": p.nominal, "hierarchy": p.hierarchy}
+            for p in self.proposals
         ]
         return {"records": self.records, "columns": columns, "notes": list(self.notes)}
 

@@ -6,8 +6,10 @@ is a quasi-identifier.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from shoal.kernels.arrays import Floats
 from shoal.plan.roles import MEASURABLE, Kind, Role
 from shoal.tables.disguised import disguise, is_number
 from shoal.tables.identifying import Profile, looks_like_weight, why_identifier, words_of
+from shoal.tables.set_valued import mark_of_sets
 from shoal.tables.table import Table
 
 FEW = 10
@@ -111,6 +114,26 @@ _CATEGORY_WORDS = frozenset(
         "nuts",
     ]
 )
+_LEVELLED = frozenset(
+    [
+        "nace",
+        "isco",
+        "isic",
+        "sic",
+        "naics",
+        "icd",
+        "drg",
+        "nuts",
+        "zip",
+        "zipcode",
+        "postcode",
+        "postal",
+        "plz",
+        "fips",
+    ]
+)
+_CODE = re.compile(r"[A-Za-z]{0,2}[0-9][0-9A-Za-z]*([ ./-][0-9A-Za-z]+)*")  # of a classification in levels
+_SHORTEST = 2  # characters of such a code
 _COUNT_WORDS = frozenset(
     [
         "age",
@@ -214,12 +237,13 @@ _HEIGHT = frozenset(["height", "stature", "groesse", "größe", "taille", "estat
 
 @dataclass(frozen=True)
 class Proposal:
-    """A column, the role proposed for it, why, and whether its values are to be taken as names."""
+    """A column, the role proposed for it, why, and whether its values are names, or what hierarchy they have."""
 
     profile: Profile
     role: Role
     reason: str
     nominal: bool = False
+    hierarchy: dict[str, Any] | None = None
 
 
 def propose(table: Table, labelled: Collection[str] = ()) -> list[Proposal]:
@@ -288,6 +312,9 @@ def _of_values(table: Table, profile: Profile, labelled: bool) -> Proposal:
         reason = "it has a single value" if profile.distinct else "it has no values"
         return Proposal(profile, Role.CONFIDENTIAL, reason)
     if profile.kind not in MEASURABLE:
+        if profile.kind is Kind.NOMINAL and _in_levels(table, profile.name):
+            reason = "codes whose first characters say what they are a kind of"
+            return Proposal(profile, Role.QUASI_IDENTIFIER, reason, hierarchy={"prefixes": True})
         hidden = profile.kind is Kind.NOMINAL and _like_numbers(table, profile.name)
         return Proposal(
             profile, Role.QUASI_IDENTIFIER, hidden or "a category that could single somebody out", bool(hidden)
@@ -299,6 +326,14 @@ def _of_values(table: Table, profile: Profile, labelled: bool) -> Proposal:
     return Proposal(profile, Role.QUASI_IDENTIFIER, f"a {what} that could single somebody out")
 
 
+def _in_levels(table: Table, name: str) -> bool:
+    """Whether a column holds codes of a classification in levels, by its name and since codes begin alike."""
+    texts = [label.strip() for label in table.factor(name).labels if isinstance(label, str)]
+    if not _LEVELLED & set(words_of(name)) or not texts or not all(map(_CODE.fullmatch, texts)):
+        return False
+    return len({text[:_SHORTEST] for text in texts}) < len(set(texts)) and min(map(len, texts)) >= _SHORTEST
+
+
 def _like_numbers(table: Table, name: str) -> str:
     """Say what a column of text holds instead of names, where it is taken for names all the same."""
     labels = table.factor(name).labels
@@ -306,6 +341,9 @@ def _like_numbers(table: Table, name: str) -> str:
     if found:
         return f"holds {found.what}; taken for names as it is"
     texts = [label for label in labels if isinstance(label, str)]
+    mark = mark_of_sets(texts)
+    if mark:
+        return f"several values in a cell, with '{mark}' between them, taken for one name; see shoal.spread_sets"
     if texts and all(map(is_number, texts)):
         return "codes in digits, taken for names"
     if 2 * sum(map(is_number, texts)) > len(texts) > 0:

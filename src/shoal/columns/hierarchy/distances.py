@@ -1,6 +1,6 @@
-"""How far apart two nodes of a hierarchy are: Wu-Palmer, path, and information content.
+"""How far apart two nodes of a hierarchy are: Wu-Palmer, path, and two by information content.
 
-All three come from a level of each node, which grows from the root downwards, and from the level of the least common
+All come from a level of each node, which grows from the root downwards, and from the level of the least common
 subsumer, with a, b the levels of the nodes and c that of the subsumer:
 
 - ``wu-palmer``: 1 - 2 c / (a + b), levels are depths and the root's is 1 (Wu and Palmer 1994, as a distance in
@@ -10,6 +10,13 @@ subsumer, with a, b the levels of the nodes and c that of the subsumer:
 - ``information-content``: 1 - 2 c / (a + b), the level of a node is -log of the share of records at and below it
   (Resnik 1995, Lin 1998). Each node is counted as one record more, so that names which no record has keep a finite
   level and a child is always below its parent; the root's level is 0. 0 to 1.
+- ``jiang-conrath``: (a + b - 2 c) / (2 times the highest level), with the same levels: what has to be forgotten and
+  learnt on the way from one to the other (Jiang and Conrath 1997). 0 to 1, a metric in a tree.
+
+Where nodes have several parents, the way over any common ancestor counts, and the shortest is the distance: with u, v
+the fewest steps from the two nodes up to a common ancestor and c its depth, the least (u + v) / (u + v + 2 c) for
+``wu-palmer`` and the least u + v for ``path``, which are the formulas above in a tree. By information content, the
+common ancestor with the highest level is taken, as Resnik does.
 
 All are symmetric, and zero on equal nodes only. A pair costs the height of the hierarchy; a matrix of m nodes m^2 times
 that, in pieces, and 8 m^2 bytes.
@@ -27,8 +34,10 @@ from shoal.columns.hierarchy.tree import Hierarchy
 from shoal.errors import PlanError, did_you_mean
 from shoal.kernels.arrays import Floats, Ints
 
-DistanceKind = Literal["wu-palmer", "path", "information-content"]
+DistanceKind = Literal["wu-palmer", "path", "information-content", "jiang-conrath"]
 DISTANCES: tuple[str, ...] = get_args(DistanceKind)
+COUNTED = ("information-content", "jiang-conrath")
+"""Distances that depend on how many records have each value."""
 _PIECE = 1 << 20  # cells of the paths compared at a time: 4 MB
 
 
@@ -43,10 +52,10 @@ def distance_matrix(
     ----------
     hierarchy : Hierarchy
         Nodes.
-    kind : {"wu-palmer", "path", "information-content"}
+    kind : {"wu-palmer", "path", "information-content", "jiang-conrath"}
         Which distance.
     frequencies : array (nodes,), optional
-        Records with each node as their value, for ``information-content``.
+        Records with each node as their value, for the kinds in :data:`COUNTED`.
 
     Examples
     --------
@@ -72,20 +81,23 @@ class NodeDistances:
         How far down each node is, in the sense of the kind.
     span : float or None
         What ``a + b - 2 c`` is divided by; None divides by ``a + b``.
+    counted : bool
+        Whether levels come from the records.
     """
 
     hierarchy: Hierarchy
     levels: Floats
     span: float | None
+    counted: bool = False
 
     @classmethod
     def of(
         cls, hierarchy: Hierarchy, kind: str = "wu-palmer", frequencies: NDArray[np.generic] | None = None
     ) -> NodeDistances:
-        """Prepare a kind of distance; ``frequencies`` (nodes,) are for ``information-content`` only."""
+        """Prepare a kind of distance; ``frequencies`` (nodes,) are for :data:`COUNTED` only."""
         if kind not in DISTANCES:
             raise PlanError(f"there is no distance '{kind}'{did_you_mean(kind, DISTANCES)}; {', '.join(DISTANCES)}")
-        if (kind == "information-content") != (frequencies is not None):
+        if (kind in COUNTED) != (frequencies is not None):
             problem = "needs the frequencies of the nodes" if frequencies is None else "takes no frequencies"
             raise PlanError(f"distance '{kind}' {problem}")
         if frequencies is not None:
@@ -93,7 +105,8 @@ class NodeDistances:
             if counts.shape != (len(hierarchy),) or not np.all(np.isfinite(counts)) or np.any(counts < 0):
                 raise PlanError("frequencies: one number for each node of the hierarchy, none below 0")
             records = hierarchy.totals(counts + 1.0)
-            return cls(hierarchy, np.log(records[0] / records), None)
+            levels = np.log(records[0] / records)
+            return cls(hierarchy, levels, None if kind != "jiang-conrath" else 2.0 * max(levels.max(), 1e-300), True)
         levels = hierarchy.depth.astype(np.float64)
         return cls(hierarchy, levels, None if kind == "wu-palmer" else 2.0 * max(hierarchy.height - 1, 1))
 
@@ -115,12 +128,28 @@ class NodeDistances:
         return found.reshape(shape)
 
     def _pairs(self, a: Ints, b: Ints) -> Floats:
+        if not self.hierarchy.is_tree:
+            return np.array([self._over_all(x, y) for x, y in zip(a.tolist(), b.tolist(), strict=True)])
         common = self.levels[self.hierarchy.least_common_subsumer(a, b)]
         sums = self.levels[a] + self.levels[b]
         if self.span is not None:
             return (sums - 2.0 * common) / self.span
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(a == b, 0.0, 1.0 - 2.0 * common / sums)
+
+    def _over_all(self, a: int, b: int) -> float:
+        """Distance of two nodes over the best of their common ancestors."""
+        if a == b:
+            return 0.0
+        one, other = self.hierarchy.ways[a], self.hierarchy.ways[b]
+        common = one.keys() & other.keys()
+        if self.counted:
+            sums, shared = self.levels[a] + self.levels[b], max(self.levels[node] for node in common)
+            return float((sums - 2.0 * shared) / (sums if self.span is None else self.span))
+        if self.span is not None:
+            return min(one[node] + other[node] for node in common) / self.span
+        steps = ((one[node] + other[node], self.levels[node]) for node in common)
+        return float(min(way / (way + 2.0 * level) for way, level in steps))
 
     def matrix(self, rows: Ints | None = None, columns: Ints | None = None) -> Floats:
         """Return the distances of nodes (rows,) from nodes (columns,); from and to all nodes where None."""

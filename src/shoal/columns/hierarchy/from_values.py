@@ -1,4 +1,4 @@
-"""Hierarchies made from the values themselves, where nobody has drawn one: flat, by an order, or by intervals."""
+"""Hierarchies made from the values themselves, where nobody has drawn one: flat, by an order, intervals or codes."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from shoal.plan.limits import LONGEST_NUMBER
 
 _SHOWN = 20  # values that a message names
 _LONGEST_POWER = 4  # characters of a power of ten, as in 1e-308
+_MARKS = " .-/_:"  # between the parts of a code
 ROOT = "*"  # what users' own files call "any value"
 
 
@@ -31,11 +32,11 @@ def flat(values: Sequence[str], root: str = ROOT) -> Hierarchy:
     """Return one root above all values.
 
     >>> flat(["Male", "Female"]).names
-    ('*', 'Male', 'Female')
+    ('*', 'Female', 'Male')
     """
     if root in values:
         raise DataError(f"'{root}' is a value, and cannot be the root above all values; use a hierarchy of your own")
-    return grow([(value, root) for value in dict.fromkeys(values)], root=root)
+    return grow([(value, root) for value in sorted(set(values))], root=root)
 
 
 def ordered(order: Sequence[str]) -> Hierarchy:
@@ -63,7 +64,7 @@ def ordered(order: Sequence[str]) -> Hierarchy:
     # the first half comes first, whatever the stack did
     place = {name: i for i, name in enumerate(order)}
     pairs.sort(key=lambda pair: place[pair[0].split("..")[0]] if pair[0] not in place else place[pair[0]])
-    return grow(pairs, root=_span(tuple(order)))
+    return grow(pairs, root=_span(tuple(order)), in_order=True)
 
 
 def _span(part: Sequence[str]) -> str:
@@ -88,7 +89,28 @@ def intervals(values: Sequence[str], widths: Sequence[float], root: str = ROOT) 
             low = number // width * width
             chain.append(f"[{_decimal(low)}, {_decimal(low + width)})")
         chains.append([*chain, root])
-    return grow([pair for chain in chains for pair in pairwise(chain)], root=root)
+    return grow([pair for chain in chains for pair in pairwise(chain)], root=root, in_order=True)
+
+
+def prefixes(values: Sequence[str], lengths: Sequence[int] = (), root: str = ROOT) -> Hierarchy:
+    """Return codes below their prefixes of some lengths, all where none are given, without marks at their ends.
+
+    A code that is the prefix of another stands above it.
+
+    >>> prefixes(["10.11", "10.12", "C20"], [2]).names
+    ('*', '10', '10.11', '10.12', 'C2', 'C20')
+    """
+    pairs: dict[tuple[str, str], None] = {}
+    for value in sorted({value.strip() for value in values}):
+        if value == root:
+            raise DataError(
+                f"'{root}' is a value, and cannot be the root above all values; use a hierarchy of your own"
+            )
+        cut = [value[:length].rstrip(_MARKS) for length in (lengths or range(1, len(value)))]
+        chain = dict.fromkeys(["", *(part for part in cut if len(part) < len(value)), value])
+        names = [name or root for name in chain]
+        pairs |= dict.fromkeys((below, above) for above, below in pairwise(names))
+    return grow(pairs, root=root, in_order=True)
 
 
 def _number(value: str) -> Fraction | None:

@@ -37,7 +37,11 @@ class Found(NamedTuple):
 
 
 def grow(
-    pairs: Iterable[tuple[str, str]], root: str | None = None, places: Mapping[str, str] | None = None
+    pairs: Iterable[tuple[str, str]],
+    root: str | None = None,
+    places: Mapping[str, str] | None = None,
+    in_order: bool = False,
+    several: bool = False,
 ) -> Hierarchy:
     """Make a hierarchy from (child, parent) pairs, in any order; a pair may be given more than once.
 
@@ -50,6 +54,10 @@ def grow(
     places : mapping of str, optional
         Where each name stands in its file. Messages then tell the place and not the name: a plan may name any file,
         and who reads the message need not be allowed to read that file.
+    in_order : bool
+        Whether the order of siblings says something.
+    several : bool
+        Whether names may have several parents.
 
     Raises
     ------
@@ -77,11 +85,11 @@ def grow(
     mistakes = [
         f"{say.one(name)} has {len(above)} parents, {say.all(above)}; give it one"
         for name, above in parents.items()
-        if len(above) > 1
+        if len(above) > 1 and not several
     ]
     tops = [name for name, above in parents.items() if not above]
     first = {name: next(iter(above), None) for name, above in parents.items()}
-    lost = _cyclic(first)
+    lost = _cyclic(first) or (_knotted(parents) if several else [])
     if lost:
         mistakes += [f"{say.all(cycle, ' -> ')} is a cycle: no name can be above itself" for cycle in lost]
     if root is not None and parents[root]:
@@ -98,7 +106,7 @@ def grow(
         )
     if mistakes:
         raise DataError(mistakes)
-    grown = _in_pre_order(first, root if root is not None else tops[0])
+    grown = _in_pre_order(first, root if root is not None else tops[0], in_order, parents)
     if grown.height > DEEPEST_HIERARCHY:
         raise DataError(
             f"the hierarchy is {grown.height} names deep, and {DEEPEST_HIERARCHY} is the most; leave out some levels"
@@ -141,8 +149,26 @@ def _cyclic(parent: dict[str, str | None]) -> list[list[str]]:
     return cycles
 
 
-def _in_pre_order(parent: dict[str, str | None], root: str) -> Hierarchy:
-    """Number the nodes of a tree from its root, children in the order of the dict."""
+def _knotted(parents: Mapping[str, Mapping[str, None]]) -> list[list[str]]:
+    """Return one cycle among nodes with any number of parents, ending where it starts, if there is any."""
+    left = {name: dict(above) for name, above in parents.items()}
+    done: set[str] = set()
+    while free := [name for name, above in left.items() if all(one in done for one in above)]:
+        done.update(free)
+        for name in free:
+            del left[name]
+    if not left:
+        return []
+    walk = [next(iter(left))]
+    while (above := next(one for one in left[walk[-1]] if one in left)) not in walk:
+        walk.append(above)
+    return [[*walk[walk.index(above) :], above]]
+
+
+def _in_pre_order(
+    parent: dict[str, str | None], root: str, in_order: bool, parents: Mapping[str, Mapping[str, None]]
+) -> Hierarchy:
+    """Number the nodes of a tree from its root, children in the order of the dict, and their further parents."""
     below: dict[str, list[str]] = {name: [] for name in parent}
     for name, above in parent.items():
         if above is not None:
@@ -154,4 +180,5 @@ def _in_pre_order(parent: dict[str, str | None], root: str) -> Hierarchy:
         codes[name] = len(codes)
         stack += reversed(below[name])
     above_of = [-1 if (above := parent[name]) is None else codes[above] for name in codes]
-    return Hierarchy(tuple(codes), np.array(above_of, dtype=np.int64))
+    others = [(codes[name], codes[above]) for name in codes for above in list(parents[name])[1:]]
+    return Hierarchy(tuple(codes), np.array(above_of, dtype=np.int64), np.array(others).reshape(-1, 2), in_order)

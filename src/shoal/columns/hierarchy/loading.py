@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from shoal.columns.hierarchy.from_values import flat, intervals, name_of, ordered
+from shoal.columns.hierarchy.from_values import flat, intervals, name_of, ordered, prefixes
 from shoal.columns.hierarchy.growing import Found, grow
 from shoal.columns.hierarchy.owl import read_owl
 from shoal.columns.hierarchy.rows import read_rows
@@ -30,8 +30,8 @@ def load_hierarchy(
         A CSV file of leaf-to-root rows or child-parent pairs, a YAML file of nested names, an OWL file; or settings,
         see :class:`shoal.plan.hierarchies.HierarchySettings`, such as ``{"flat": True}``.
     values : iterable, optional
-        The distinct values of the column, which must all be in it. Needed by ``flat``, ``intervals`` and
-        ``wordnet`` without words.
+        The distinct values of the column, which must all be in it. Needed by ``flat``, ``intervals``,
+        ``prefixes`` and ``wordnet`` without words.
 
     Raises
     ------
@@ -63,13 +63,17 @@ def _made(settings: HierarchySettings, values: list[str] | None) -> Hierarchy:
     if settings.tree:
         from shoal.columns.hierarchy.nested import read_tree  # late: only trees and files of this form need YAML
 
-        return _grown(read_tree(settings.tree))
+        return _grown(read_tree(settings.tree), settings.several_parents, settings.siblings)
+    if settings.pairs:
+        return _grown(Found(list(settings.pairs), None, []), settings.several_parents, settings.siblings)
     if settings.order:
         return ordered(settings.order)
     if values is None and not (settings.wordnet and settings.wordnet.words):
         raise DataError("this hierarchy is made from the values of a column; give them")
     if settings.wordnet:
-        return from_wordnet(values or (), settings.wordnet)
+        return from_wordnet(values or (), settings.wordnet, settings.several_parents == "all")
+    if settings.prefixes:
+        return prefixes(values or (), () if isinstance(settings.prefixes, bool) else settings.prefixes)
     return flat(values or ()) if settings.flat else intervals(values or (), settings.intervals)
 
 
@@ -78,19 +82,20 @@ def _read(path: Path, settings: HierarchySettings) -> Hierarchy:
     data = read_small(path, "the hierarchy", LARGEST_YAML if form == "nested" else LARGEST_HIERARCHY)
     try:
         if form == "owl":
-            return _grown(read_owl(data), settings.several_parents)
+            return _grown(read_owl(data), settings.several_parents, settings.siblings)
         text = _decoded(data, path, settings.encoding)
         if form == "nested":
             from shoal.columns.hierarchy.nested import read_nested
 
-            return _grown(read_nested(text), settings.several_parents)
+            return _grown(read_nested(text), settings.several_parents, settings.siblings)
         most = 2 if form == "child-parent" else None
-        return _grown(read_rows(text, settings.delimiter, settings.header, most), settings.several_parents)
+        found = read_rows(text, settings.delimiter, settings.header, most)
+        return _grown(found, settings.several_parents, settings.siblings)
     except DataError as error:
         raise DataError([f"hierarchy '{path.name}': {mistake}" for mistake in error.mistakes]) from None
 
 
-def _grown(found: Found, several: str = "error") -> Hierarchy:
+def _grown(found: Found, several: str, siblings: str) -> Hierarchy:
     """Make the tree of pairs; what is wrong with the file and with the tree is told together."""
     pairs, mistakes = found.pairs, found.mistakes
     if several == "first":
@@ -99,7 +104,7 @@ def _grown(found: Found, several: str = "error") -> Hierarchy:
             first.setdefault(child, parent)
         pairs = list(first.items())
     try:
-        grown = grow(pairs, found.root, found.places)
+        grown = grow(pairs, found.root, found.places, siblings == "given", several == "all")
     except DataError as error:
         raise DataError(mistakes + error.mistakes) from None
     if mistakes:

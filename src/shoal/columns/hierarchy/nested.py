@@ -113,7 +113,7 @@ def _texts(tree: Any, depth: int = 1) -> Any:
 
 
 def write_nested(hierarchy: Hierarchy) -> str:
-    """Return a hierarchy as nested YAML.
+    """Return a hierarchy as nested YAML; a name with several parents stands below each, and once with what it has.
 
     >>> from shoal.columns.hierarchy import grow
     >>> print(write_nested(grow([("Spain", "Europe"), ("France", "Europe"), ("Europe", "world")])), end="")
@@ -125,9 +125,10 @@ def write_nested(hierarchy: Hierarchy) -> str:
 
     def nested(code: int) -> Any:
         children = hierarchy.children(code)
+        again = [hierarchy.names[child] for child, parent in hierarchy.others if parent == code]
         if hierarchy.leaves[children].all():
-            return [hierarchy.names[child] for child in children]
-        return {hierarchy.names[child]: nested(int(child)) or None for child in children}
+            return [*(hierarchy.names[child] for child in children), *again]
+        return {hierarchy.names[child]: nested(int(child)) or None for child in children} | dict.fromkeys(again)
 
     dumped: str = yaml.safe_dump(
         {hierarchy.names[0]: nested(0) or None}, sort_keys=False, allow_unicode=True, width=1000

@@ -58,7 +58,7 @@ def read_rows(text: str, delimiter: str | None = None, header: bool | None = Non
 
 
 def write_rows(hierarchy: Hierarchy, delimiter: str = ";") -> str:
-    """Return a hierarchy as leaf-to-root rows, one for each leaf.
+    """Return a hierarchy as leaf-to-root rows, one for each leaf, or as child-parent rows where it is no tree.
 
     >>> from shoal.columns.hierarchy import grow
     >>> print(write_rows(grow([("Spain", "Europe"), ("Europe", "*"), ("Japan", "*")])), end="")
@@ -67,6 +67,9 @@ def write_rows(hierarchy: Hierarchy, delimiter: str = ";") -> str:
     """
     text = io.StringIO()
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    if not hierarchy.is_tree:
+        writer.writerows(hierarchy.as_settings()["pairs"])
+        return text.getvalue()
     for code in range(len(hierarchy)):
         if hierarchy.leaves[code]:
             writer.writerow([hierarchy.names[code], *(hierarchy.names[a] for a in hierarchy.ancestors(code))])

@@ -1,8 +1,9 @@
 """Hierarchies from WordNet: the nouns that a noun is a kind or an instance of, up to ``entity``.
 
 The first hypernym in WordNet's own order is taken, and the first it is an instance of where it is a kind of nothing, so
-that a word has one parent. Values of the data keep their names and words above them get theirs: a word of WordNet is
-written with the number of its sense, ``head#4``, only where two nodes would have the same name.
+that a word has one parent; or all of them, where several are asked for. Values of the data keep their names and words
+above them get theirs: a word of WordNet is written with the number of its sense, ``head#4``, only where two nodes would
+have the same name.
 
 Two values with one word are put below it, side by side. nltk's reader is the extra ``wordnet``; its own Wu-Palmer
 similarity is not used, because it looks for another common ancestor than the one in the tree.
@@ -32,7 +33,7 @@ _ALONE = threading.Lock()
 _CORPORA = ("wordnet", "wordnet31", "wordnet2021")
 
 
-def from_wordnet(values: Iterable[str], settings: WordNetSettings | None = None) -> Hierarchy:
+def from_wordnet(values: Iterable[str], settings: WordNetSettings | None = None, several: bool = False) -> Hierarchy:
     """Return the hierarchy of values, looked up in WordNet; all words that are not there are told at once.
 
     Parameters
@@ -41,15 +42,17 @@ def from_wordnet(values: Iterable[str], settings: WordNetSettings | None = None)
         The values of the column; those of ``settings.words`` are added.
     settings : WordNetSettings, optional
         Words of values that are no words themselves, places to change, the version and its folder.
+    several : bool
+        Whether a word has all of its hypernyms, and not only the first.
     """
     settings = settings or WordNetSettings()
     words = read_words(Path(settings.words)) if isinstance(settings.words, str) else settings.words
-    stripped = tuple(dict.fromkeys(value.strip() for value in values))
-    return _made(stripped, tuple(words.items()), settings.model_dump_json())
+    stripped = tuple(sorted({value.strip() for value in values}))  # not in the order of the rows
+    return _made(stripped, tuple(words.items()), settings.model_dump_json(), several)
 
 
 @lru_cache(maxsize=16)
-def _made(values: tuple[str, ...], given: tuple[tuple[str, str], ...], asked: str) -> Hierarchy:
+def _made(values: tuple[str, ...], given: tuple[tuple[str, str], ...], asked: str, several: bool) -> Hierarchy:
     """Make the hierarchy; kept, because nltk takes seconds to open WordNet, and measures and reports ask again."""
     settings = WordNetSettings(**json.loads(asked))
     words = dict(given)
@@ -67,10 +70,10 @@ def _made(values: tuple[str, ...], given: tuple[tuple[str, str], ...], asked: st
             raise DataError(mistakes)
         if not named:
             raise DataError("there are no values to look up in WordNet")
-        above = _above(reader, synsets.values(), moved)
+        above = _above(reader, synsets.values(), moved, several)
         if unused := [name for name, child in zip(settings.parents, moved, strict=False) if child not in above]:
             raise DataError([f"wordnet.parents: '{name}' is above none of the values" for name in unused])
-        return _named(reader, synsets, above)
+        return _named(reader, synsets, above, several)
 
 
 @contextmanager
@@ -141,8 +144,8 @@ def _find(reader: Any, word: str, name: str, mistakes: list[str]) -> Any:
     return found[int(sense or 1) - 1]
 
 
-def _hypernym(reader: Any, lines: Any, synset: Any) -> Any:
-    """Return the first thing that a synset is a kind of, or else an instance of, in WordNet's order.
+def _hypernyms(reader: Any, lines: Any, synset: Any) -> list[Any]:
+    """Return what a synset is a kind of, and then what it is an instance of, in WordNet's order.
 
     nltk keeps hypernyms as a set, whose order changes from run to run, so they are read from the synset's line:
     ``offset file n words (word id)... pointers (symbol offset part words)... | gloss``.
@@ -151,26 +154,30 @@ def _hypernym(reader: Any, lines: Any, synset: Any) -> Any:
     fields = lines.readline().partition("|")[0].split()
     pointers = fields[5 + 2 * int(fields[3], 16) :]
     to = list(zip(pointers[::4], pointers[1::4], pointers[2::4], strict=False))
-    for symbol in ("@", "@i"):
-        for mark, offset, part in to:
-            if mark == symbol and part == "n":
-                return reader.synset_from_pos_and_offset("n", int(offset))
-    return None
+    return [
+        reader.synset_from_pos_and_offset("n", int(offset))
+        for symbol in ("@", "@i")
+        for mark, offset, part in to
+        if mark == symbol and part == "n"
+    ]
 
 
-def _above(reader: Any, synsets: Iterable[Any], moved: dict[Any, Any]) -> dict[Any, Any]:
-    """Return the parent of each synset and of all above it; None for the root."""
-    above: dict[Any, Any] = {}
+def _above(reader: Any, synsets: Iterable[Any], moved: dict[Any, Any], several: bool) -> dict[Any, list[Any]]:
+    """Return the parent of each synset and of all above it, or the parents; none for the root."""
+    above: dict[Any, list[Any]] = {}
     with reader.open("data.noun") as lines:
         for synset in synsets:
-            at = synset
-            while at is not None and at not in above:
-                above[at] = moved[at] if at in moved else _hypernym(reader, lines, at)
-                at = above[at]
+            left = [synset]
+            while left:
+                at = left.pop()
+                if at not in above:
+                    found = [moved[at]] if at in moved else _hypernyms(reader, lines, at)
+                    above[at] = found if several else found[:1]
+                    left += reversed(above[at])
     return above
 
 
-def _named(reader: Any, synsets: dict[str, Any], above: dict[Any, Any]) -> Hierarchy:
+def _named(reader: Any, synsets: dict[str, Any], above: dict[Any, list[Any]], several: bool) -> Hierarchy:
     """Name the synsets, after a value where it is that of one value only, and make the tree."""
     values_of: dict[Any, list[str]] = {}
     for name, synset in synsets.items():
@@ -185,6 +192,7 @@ def _named(reader: Any, synsets: dict[str, Any], above: dict[Any, Any]) -> Hiera
             names[synset] = f"{word}#{reader.synsets(word.lower(), 'n').index(synset) + 1}"
         else:
             names[synset] = word
-    pairs = [(names[synset], names[parent]) for synset, parent in above.items() if parent is not None]
+    pairs = [(names[synset], names[parent]) for synset, parents in above.items() for parent in parents]
     pairs += [(name, names[synset]) for synset, several in values_of.items() if len(several) > 1 for name in several]
-    return grow(pairs, root=next((names[s] for s, parent in above.items() if parent is None), None))
+    root = next((names[synset] for synset, parents in above.items() if not parents), None)
+    return grow(pairs, root=root, several=several)

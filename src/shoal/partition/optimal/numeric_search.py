@@ -146,6 +146,10 @@ class NumericSearch:
         """Return what the partition costs."""
         return state.cost
 
+    def finished(self, state: Reached) -> bool:
+        """Whether there is nothing to go on with."""
+        return state.exact
+
     def exact(self, state: Reached) -> bool:
         """Whether no partition costs less."""
         return state.exact

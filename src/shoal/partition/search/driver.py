@@ -41,9 +41,9 @@ def search(problem: Searchable[S], seed: int, budget: Budget, threads: int = 1, 
         bound = cost
     elif budget.bound is not None and not interrupted:
         bound, interrupted = certify(problem, state, cost, budget.bound, threads, tell)
-    return Found(
-        problem.groups(state), cost, problem.total(), done, done * problem.size, interrupted, exact=exact, bound=bound
-    )
+    settled = done == 0 and problem.finished(state)
+    groups, total = problem.groups(state), problem.total()
+    return Found(groups, cost, total, done, done * problem.size, interrupted, exact, settled, bound)
 
 
 def _cycles(
@@ -61,7 +61,7 @@ def _cycles(
     lengths = problem.lengths
     pace = Pace(until, lengths)
     done, length, cycle = 0, lengths.first, 0
-    while not problem.exact(state):
+    while not problem.finished(state):
         following = int(min(lengths.growth * length, lengths.longest))
         after = int(min(following, lengths.enough))  # what the next cycle has at least
         left, two = (passes - done,) * 2 if passes is not None else (pace.passes_left(1), pace.passes_left(2))

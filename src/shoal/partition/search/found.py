@@ -22,7 +22,9 @@ class Found:
     interrupted : bool
         Whether somebody ended it early.
     exact : bool
-        Whether no partition costs less.
+        Whether no partition of the records costs less.
+    settled : bool
+        Whether nothing had to be searched: any number of steps finds the same.
     bound : float or None
         What every partition is proved to cost at least, where that was tried or comes by itself.
     """
@@ -34,12 +36,8 @@ class Found:
     steps: int
     interrupted: bool = False
     exact: bool = False
+    settled: bool = False
     bound: float | None = None
-
-    @property
-    def settled(self) -> bool:
-        """Whether nothing had to be searched: any number of steps finds the same."""
-        return self.exact and self.passes == 0
 
 
 def gap_of(cost: float, bound: float) -> float:

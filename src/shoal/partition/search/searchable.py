@@ -85,8 +85,12 @@ class Searchable(Protocol[S]):
         """Return what the partition costs."""
         ...
 
+    def finished(self, state: S) -> bool:
+        """Whether there is nothing to go on with."""
+        ...
+
     def exact(self, state: S) -> bool:
-        """Whether no partition costs less."""
+        """Whether no partition of the records costs less."""
         ...
 
     def groups(self, state: S) -> Ints:

@@ -20,7 +20,7 @@ import numpy as np
 
 from shoal.blocking.blocks import rows_of_blocks
 from shoal.columns.mixed import Mixed
-from shoal.kernels.arrays import Ints
+from shoal.kernels.arrays import Floats, Ints
 from shoal.partition.search.budget import Budget
 from shoal.partition.search.driver import search
 from shoal.partition.search.searchable import SearchTask
@@ -42,9 +42,9 @@ def semantic_optimal(
     return search(search_of(records, k, split), seed, Budget(steps, time), records.threads).groups
 
 
-def search_of(records: Mixed, k: int, split: bool) -> MixedSearch:
-    """Return the search of some records that are all in one block."""
-    problem = problem_of(records, k, split)
+def search_of(records: Mixed, k: int, split: bool, weights: Floats | None = None) -> MixedSearch:
+    """Return the search of some records, with sampling weights (n,), that are all in one block."""
+    problem = problem_of(records, k, split, weights=weights)
     return MixedSearch(problem, [np.arange(len(records))], [problem])
 
 

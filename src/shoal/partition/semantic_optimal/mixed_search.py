@@ -110,9 +110,15 @@ class MixedSearch:
         """Return what the groups of all blocks cost."""
         return sum(reached.cost for reached in state)
 
-    def exact(self, state: list[Reached]) -> bool:
-        """Whether no block can be better."""
+    def finished(self, state: list[Reached]) -> bool:
+        """Whether no block can be better, as far as the search can tell."""
         return all(reached.neighbours is None for reached in state)
+
+    def exact(self, state: list[Reached]) -> bool:
+        """Whether no partition costs less: all have been looked at, of the whole table and by its own weights."""
+        if self.cost(state) == 0.0:
+            return True
+        return self.finished(state) and len(self.problems) == 1 and self.problems[0].weighed
 
     def groups(self, state: list[Reached]) -> Ints:
         """Return the group (n,) of each row."""
@@ -139,6 +145,7 @@ class MixedSearch:
                 values=problem.records.values[:few],
                 counts=counts,
                 order=problem.records.order[:few],
+                mixed_order=problem.records.mixed_order[:few],
                 record=np.repeat(np.arange(few), counts),
             ),
         )

@@ -11,26 +11,27 @@ from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.mixed import Metric, distance
 from shoal.kernels.watch import new_watch
-from shoal.partition.mondrian import mondrian, sa_mondrian
+from shoal.partition.mondrian import mondrian, mondrian_ordered, sa_mondrian
+from shoal.partition.semantic_optimal.start import VAST
 
 _NEAR = 30
 _FEW = 6000  # distinct records that are all compared with each other
 _PART = 300  # distinct records of a part, about, where they are not
+_SMALL_PART = 100  # the same where they are so many that comparing takes long
 
 
 def near_records(records: Mixed) -> Ints:
     """Return the numbers of records near each distinct record, int64 (m, l), nearest first.
 
-    Of more than some thousands the nearest of two ways to cut them into parts are taken, by medians and by gaps.
+    Of more than some thousands the nearest of two ways to cut them into parts are taken, by medians and by gaps, or of
+    very many by medians and centroids.
     """
     m = len(records.counts)
     if m <= _FEW:
         return _nearest(records.values, records.by_distance, np.zeros(m, dtype=np.int64), min(_NEAR, m - 1))
     alone = replace(records, counts=np.ones(m, dtype=np.int64), record=np.arange(m), threads=1)
-    both = [
-        _nearest(records.values, records.by_distance, cut(alone, _PART, new_watch()), _NEAR // 2)
-        for cut in (mondrian, sa_mondrian)
-    ]
+    cuts, size = ((mondrian, sa_mondrian), _PART) if m <= VAST else ((mondrian, mondrian_ordered), _SMALL_PART)
+    both = [_nearest(records.values, records.by_distance, cut(alone, size, new_watch()), _NEAR // 2) for cut in cuts]
     return np.ascontiguousarray(np.stack(both, axis=2).reshape(m, -1))
 
 

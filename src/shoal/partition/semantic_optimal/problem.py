@@ -19,7 +19,8 @@ class Problem:
     """Distinct records, the smallest group, whether equal records may be separated, the centre of the table.
 
     ``weights`` (m,) are the means of the sampling weights of equal records, 1 where there are none. Where
-    it is ``alike``, a column is released only for groups of which all records have it.
+    it is ``alike``, a column is released only for groups of which all records have it. Unless it is ``weighed``, equal
+    records have different weights and may be separated, and what a group costs is what it would with those means.
     """
 
     records: Mixed
@@ -28,6 +29,7 @@ class Problem:
     middle: Floats
     weights: Floats
     alike: bool = False
+    weighed: bool = True
 
     def __len__(self) -> int:
         return len(self.records.counts)
@@ -66,7 +68,8 @@ def problem_of(
         return Problem(records, k, split, middle, np.ones(len(records.counts)), alike)
     # which of several equal records is in which group is not searched: each counts with their mean weight
     each = np.bincount(records.record, weights / weights.mean()) / records.counts
-    return Problem(records, k, split, middle, each, alike)
+    weighed = not split or np.allclose(each[records.record], weights / weights.mean(), rtol=1e-12, atol=0.0)
+    return Problem(records, k, split, middle, each, alike, weighed)
 
 
 def centre_of_all(records: Mixed) -> Floats:
