@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, field_validator, model_validator
 
 from shoal.errors import PlanError, did_you_mean
+from shoal.plan.automatic import is_auto
 from shoal.plan.categories import CategorySettings, category_mistakes
 from shoal.plan.dominance import Dominance
 from shoal.plan.limits import LARGEST_K, LARGEST_OPTION, LARGEST_SEED
@@ -16,7 +17,6 @@ from shoal.plan.roles import Role
 from shoal.plan.rules import rules_or_file
 from shoal.plan.settings import Flag, Settings, Whole, named
 
-AUTO = "auto"  # quasi-identifiers that stand for the sets that rules form
 EVERY_COLUMN = "*"  # key of `aggregators` that stands for all columns without an entry of their own
 
 
@@ -301,15 +301,6 @@ _ROLE_FIELDS = {
 def mentions(settings: Mapping[str, Any]) -> list[tuple[str, Role]]:
     """Return (column, role) for each column named in settings, well-formed or not."""
     return [(name, role) for field, role in _ROLE_FIELDS.items() for name in _texts(settings.get(field))]
-
-
-def is_auto(value: object) -> bool:
-    """Whether quasi-identifiers are those that rules form, as a text or in lists.
-
-    >>> is_auto("auto"), is_auto([["auto"]]), is_auto(["age"])
-    (True, True, False)
-    """
-    return value in (AUTO, [AUTO], (AUTO,), [[AUTO]], ((AUTO,),))
 
 
 def _texts(value: object) -> list[str]:

@@ -13,7 +13,8 @@ from shoal.columns.scaling import DEFAULT_SCALING, Scale, ScalingName, fit_scale
 from shoal.errors import DataError, FileError, PlanError, counted, did_you_mean
 from shoal.kernels.arrays import Floats
 from shoal.partition.methods import Method, find_method
-from shoal.plan.plan import AUTO, EVERY_COLUMN, Plan, column_mistakes, is_auto, mentions, role_mistakes
+from shoal.plan.automatic import AUTO, is_auto
+from shoal.plan.plan import EVERY_COLUMN, Plan, column_mistakes, mentions, role_mistakes
 from shoal.plan.roles import MEASURABLE, Kind, Role
 from shoal.plan.rules import rules_or_file
 from shoal.release.quasi_identifiers import (

@@ -79,7 +79,7 @@ def guaranteed(rule: Classified) -> bool:
     (True, False)
     """
     condition = rule.rule.condition
-    if condition is None:
+    if condition is None or rule.rule.weight is not None:
         return False
     # what asks whether values are there may be broken by suppressing them
     return not any(
@@ -160,6 +160,8 @@ def _kept_by(rule: Classified, kept: Kept, aggregators: Mapping[str, str], chang
         return "its columns are released as they are"
     how = {aggregators[name] for name in names}
     words = [" and ".join(sorted(how))]
+    if rule.rule.weight is not None:
+        words.append(f"preferred with weight {rule.rule.weight:g}")
     if rule.name in kept.split:
         words.append("its antecedent as a stratum")
     for account in kept.accounts:
@@ -179,4 +181,4 @@ def _kept_by(rule: Classified, kept: Kept, aggregators: Mapping[str, str], chang
                 words.append(f"{told} in {count} of {counted(groups, 'group')}")
         if account.ways[AGGREGATED] == groups:
             words[0] += " alone"
-    return "; ".join(words) + ("" if guaranteed(rule) else "; checked, not guaranteed")
+    return "; ".join(words) + ("" if guaranteed(rule) or rule.rule.weight is not None else "; checked, not guaranteed")

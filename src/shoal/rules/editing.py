@@ -26,6 +26,7 @@ from shoal.rules.evaluate import Observations, evaluate
 from shoal.rules.keeping import Account, keep_rules
 from shoal.rules.keeping_totals import keep_totals
 from shoal.rules.observations import Orders, read_observations
+from shoal.rules.preferring import hard
 from shoal.rules.rule import Rule
 from shoal.rules.tuples import RuledColumn, bound_parts, names_of
 from shoal.tables.table import Table
@@ -52,10 +53,10 @@ class Editing:
     held: dict[str, Flags]
     aggregators: dict[str, str]
 
-    def of(self, quasi: QuasiIdentifiers) -> list[Classified]:
-        """Return the rules that need a column of a set."""
+    def of(self, quasi: QuasiIdentifiers, soft: bool = False) -> list[Classified]:
+        """Return the rules that need a column of a set and must be kept, and the soft ones where they are asked for."""
         names = set(quasi.names)
-        return [rule for rule in self.rules if names & set(rule.variables)]
+        return [rule for rule in (self.rules if soft else hard(self.rules)) if names & set(rule.variables)]
 
 
 def prepare_rules(
@@ -85,7 +86,7 @@ def prepare_rules(
     mistakes = conflicts(found, [quasi.names for quasi in sets], list(observations), whole, held, by_column)
     if mistakes:
         raise PlanError(mistakes)
-    return Editing(found, observations, held, _aggregators(found, chosen, sets, observations))
+    return Editing(found, observations, held, _aggregators(hard(found), chosen, sets, observations))
 
 
 def _aggregators(
@@ -133,7 +134,7 @@ def keep(
     result: list[ProtectedSet] = []
     every: list[Account] = []
     for part in protected:
-        rules = [rule for rule in editing.of(part.quasi) if rule.rule.condition is not None]
+        rules = [rule for rule in editing.of(part.quasi, soft=True) if rule.rule.condition is not None]
         if not rules:
             result.append(part)
             continue

@@ -42,6 +42,8 @@ class RuleFinding:
         that compares to the last digit says otherwise.
     checked_by : str
         ``columns``, or ``engine and columns``, or ``engine`` where the rule has no translation.
+    soft : bool
+        Whether it need not be kept.
     """
 
     name: str
@@ -52,6 +54,7 @@ class RuleFinding:
     not_applicable: int
     up_to_rounding: int
     checked_by: str
+    soft: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers, texts and lists."""
@@ -128,6 +131,7 @@ def check_rules(
             else "engine"
             if rule.condition is None
             else "engine and columns",
+            soft=rule.weight is not None,
         )
         for rule in asked
     ]

@@ -2,7 +2,7 @@
 
 ::
 
-    rule        = [ name ":" ] condition
+    rule        = [ name ":" ] [ "prefer" [ NUMBER ] ] condition
     condition   = "if" condition "then" condition | disjunction
     disjunction = conjunction { "or" conjunction }
     conjunction = negation { "and" negation }
@@ -57,6 +57,7 @@ from shoal.rules.expression import (
     deeper_than,
     walk,
 )
+from shoal.rules.preferring import preference
 from shoal.rules.rule import Rule, name_mistakes
 from shoal.rules.simplify import simplified
 from shoal.rules.tokens import Pointed, Token, as_number, cut_rules, number_of, pointing, tokens_of
@@ -81,20 +82,19 @@ def parse_rule(text: str, place: str = "", line: int = 1, shown: bool = True) ->
         Whether messages show its text. Not that of a file: a plan may name any file, and who reads the message need
         not be allowed to read it.
 
-    Examples
-    --------
     >>> parse_rule("adult: AGE >= 18").condition
     Comparison(operator='>=', left=Variable(name='AGE'), right=Number(value=18))
     """
     try:
-        parser = _Parser(text, shown)
+        bare, weight = preference(text)
+        parser = _Parser(bare, shown)
         name = parser.name()
         condition = parser.condition_to_the_end()
     except Pointed as error:
         raise PlanError(pointing(text, error, place, line, shown)) from None
     body = " ".join(text[parser.body :].split())
     where = f"{place}, line {line}" if place else f"line {line}"
-    return Rule(name or body, condition, body, where, in_file=not shown)
+    return Rule(name or body, condition, body, where, in_file=not shown, weight=weight)
 
 
 def parse_condition(text: str) -> Condition:

@@ -70,7 +70,8 @@ class RuleGuard:
         self._check(RuleTable(open_table(again.frame), again, self.original), self.rules)
 
     def _check(self, released: RuleTable, rules: list[Rule]) -> None:
-        broken = {name: count for name, count in newly_broken(rules, released, self.held).items() if count}
+        must = [rule for rule in rules if rule.weight is None]
+        broken = {name: count for name, count in newly_broken(must, released, self.held).items() if count}
         promised = [f"rule '{n}' in {counted(c, 'record')}" for n, c in broken.items() if n in self.promised]
         if promised:
             raise BrokenPromise(f"rules that held before do not hold in the release: {'; '.join(promised)}")
@@ -109,7 +110,7 @@ def guard_rules(
     held |= {name: ~flags for name, flags in engine_failures(only, original).items()}
     editing = replace(editing, held={**editing.held, **held})
     if plan.broken_rules == "refuse":
-        _refuse_broken(rules, editing.held)
+        _refuse_broken([rule for rule in rules if rule.weight is None], editing.held)
     promised = frozenset(rule.name for rule in editing.rules if guaranteed(rule))
     digest = checksum(Path(plan.rules_file)) if plan.rules_file else None
     return editing, RuleGuard(rules, editing.held, original, promised, digest)

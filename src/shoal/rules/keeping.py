@@ -14,7 +14,7 @@ this, and leaves as soon as its tuple keeps all of them, at the precision at whi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -22,7 +22,8 @@ from shoal.kernels.arrays import Flags, Floats, Ints, Numbers
 from shoal.kernels.representatives import Grouping, group_rows
 from shoal.rules.classify import Classified
 from shoal.rules.evaluate import Observations
-from shoal.rules.nearest_allowed import move_to_allowed
+from shoal.rules.nearest_allowed import costs, move_to_allowed
+from shoal.rules.preferring import keep_preferences
 from shoal.rules.records import nearest_donor, nearest_record
 from shoal.rules.settling import Settling, on_grid
 from shoal.rules.solving import solve_group
@@ -38,12 +39,13 @@ Released = tuple[Numbers, Flags]
 
 @dataclass(frozen=True)
 class Account:
-    """How the rules of a component were kept: groups by way, and the columns that were derived."""
+    """How the rules of a component were kept: groups by way, derived columns, and the way of each group."""
 
     rules: tuple[str, ...]
     columns: tuple[str, ...]
     ways: Ints
     derived: dict[str, tuple[str, ...]]
+    by_group: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
 def components(rules: Sequence[Classified], names: Sequence[str]) -> list[tuple[list[Classified], list[str]]]:
@@ -115,8 +117,20 @@ def keep_rules(
     place = {c.name: j for j, c in enumerate(columns)}
     for together, names in components(rules, list(place)):
         tied = [columns[place[name]] for name in names]
-        tuples = Tuples(tied, together, groups, grouping, outside, held, weights=weights)
-        changed, account = _keep(tuples, [released[place[name]] for name in names])
+        own = [released[place[name]] for name in names]
+
+        def attempt(
+            some: Sequence[Classified],
+            where: Mapping[str, Flags],
+            tied: Sequence[RuledColumn] = tied,
+            own: Sequence[Released] = own,
+        ) -> Floats:
+            tuples = Tuples(tied, some, groups, grouping, outside, where, weights=weights)
+            return _moved(tuples, own, *_keep(tuples, own))
+
+        kept, where = keep_preferences(together, held, groups, attempt)
+        tuples = Tuples(tied, kept, groups, grouping, outside, where, weights=weights)
+        changed, account = _keep(tuples, own)
         for name, part in zip(names, changed, strict=True):
             result[place[name]] = part
         accounts.append(account)
@@ -161,6 +175,22 @@ class _State:
         self.bad = np.setdiff1d(self.bad, chosen[good], assume_unique=True)
 
 
+def _moved(tuples: Tuples, released: Sequence[Released], changed: Sequence[Released], account: Account) -> Floats:
+    """Return the squared distance that each group was moved, in standard deviations, of categories in meaning."""
+    every = np.arange(tuples.count)
+    moved = np.where(account.by_group > SOLVED, np.inf, 0.0)
+    for j, (column, before, after) in enumerate(zip(tuples.columns, released, changed, strict=True)):
+        old, there = _by_group(*before, tuples.grouping)
+        new = _by_group(*after, tuples.grouping)[0]
+        if column.coded_names:
+            far = costs(tuples, j, every, old)
+            gaps = far[every, new.astype(np.int64)] - far[every, old.astype(np.int64)]
+        else:
+            gaps = ((column.natural(new) - column.natural(old)) / (column.scale or 1.0)) ** 2
+        moved += np.where(there, gaps, 0.0)
+    return moved
+
+
 def _keep(tuples: Tuples, released: Sequence[Released]) -> tuple[list[Released], Account]:
     """Take the groups of a component through all steps."""
     state = _State(tuples, released)
@@ -195,7 +225,7 @@ def _keep(tuples: Tuples, released: Sequence[Released]) -> tuple[list[Released],
     changed = [_spread(tuples, j, state, values, seen) for j, (values, seen) in enumerate(released)]
     names = tuple(rule.name for rule in tuples.rules)
     account = Account(
-        names, tuple(c.name for c in tuples.columns), np.bincount(state.ways, minlength=len(WAYS)), derived
+        names, tuple(c.name for c in tuples.columns), np.bincount(state.ways, minlength=len(WAYS)), derived, state.ways
     )
     return changed, account
 

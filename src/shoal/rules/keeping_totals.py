@@ -93,7 +93,7 @@ def _with_total(
     if decimals is None:
         raise _NoTotal("the aggregator of the column does not keep totals, which means do; choose mean")
     scale = 1 if column.whole else 10**decimals
-    before, given = (np.rint(v * scale).astype(np.int64) if scale > 1 else v for v in (column.values, now.values))
+    before, given = ((np.rint(v * scale) if scale > 1 else v).astype(np.int64) for v in (column.values, now.values))
     found = _rounded(before, given, column.observed, groups, weights)
     values = np.where(now.observed, found.values[groups], 0)
     return Masked(values / scale if column.values.dtype.kind == "f" else values, now.observed), found.moved

@@ -152,6 +152,8 @@ def _written(rules: Sequence[Rule], language: Language) -> list[tuple[Rule, str]
         try:
             if rule.condition is None:
                 raise Untranslatable("only an XPath engine can check it")
+            if rule.weight is not None:
+                raise Untranslatable("it is a soft rule, which the language does not have")
             found.append((rule, _condition(rule.condition, language, 0)))
         except Untranslatable as reason:
             mistakes.append(

@@ -116,7 +116,9 @@ def localise_errors(
     reasons: dict[str, str] = {}
     for rule in asked:
         reason = "only an XPath engine can check it"
-        if rule.condition is not None:
+        if rule.weight is not None:
+            reason = "it is a soft rule"
+        elif rule.condition is not None:
             reason = unanswerable(rule.condition, cells) or ""
         if reason:
             reasons[rule.name] = reason

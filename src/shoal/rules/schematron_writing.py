@@ -73,9 +73,10 @@ def as_schematron(rules: Sequence[Rule], record: str = "Record", original: str =
     for prefix, uri in sorted(prefixes):
         _child(etree, schema, "ns", prefix=prefix, uri=uri)
     mistakes = [
-        f"rule '{rule.name}' ({rule.place}) has no form in Schematron: it is about the total of a column; leave it out"
+        f"rule '{rule.name}' ({rule.place}) has no form in Schematron: it is "
+        f"{'about the total of a column' if rule.weight is None else 'a soft rule'}; leave it out"
         for rule in rules
-        if isinstance(rule.condition, Unchanged)
+        if isinstance(rule.condition, Unchanged) or rule.weight is not None
     ]
     if mistakes:
         raise PlanError(mistakes)
@@ -149,6 +150,8 @@ class _Writer:
             case Integer(operand):
                 value = self.value(operand, 0)
                 return f"{value} = floor({value})"
+            case Unchanged():
+                raise TypeError("a rule about a total has no XPath")
             case Original(name):
                 # index-of is an error where the record has no such element; a comparison holds for none
                 return f"$original//{self.record}/{name} = {name}"

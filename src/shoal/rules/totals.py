@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shoal.kernels.arrays import Flags, Floats, Ints
+from shoal.kernels.arrays import Floats, Ints
 from shoal.rules.evaluate import Observations
 
 _STATES = 1 << 25  # most cells of the table of dynamic programming
@@ -149,7 +150,7 @@ def _cheapest(steps: Ints, prices: Floats, missing: int) -> Ints | None:
         return None
     best = np.full(size, np.inf)
     best[reach] = 0.0
-    taken: list[Flags] = []
+    taken: list[NDArray[np.uint8]] = []
     # small moves of either sign in turn, so that partial sums stay within reach
     order = np.argsort(prices / np.abs(steps), kind="stable")
     for move in order.tolist():

@@ -53,6 +53,8 @@ def as_text(rules: Sequence[Rule]) -> str:
 
 def _named(rule: Rule) -> str:
     body = write_condition(rule.condition) if rule.condition else ""
+    if rule.weight is not None:
+        body = f"prefer {rule.weight!r} {body}"
     if rule.name == body:
         return body
     name = rule.name if _NAME.fullmatch(rule.name) else '"' + printable(rule.name).replace('"', '""') + '"'
