@@ -20,7 +20,7 @@ from shoal.rules.classify import Classified
 USUAL_WEIGHT = 1.0  # one standard deviation in one column
 _PREFIX = re.compile(
     r"""
-    (?P<before>[^:'"`]*:\s*|\s*)
+    (?:\s*(?:"(?:[^"]|"")*"|'(?:[^']|'')*'|[^:'"`]*):\s*|\s*)
     (?P<prefer>prefer\b(?:\s+(?P<weight>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?))?)
     \s+(?!(?:in|is|from|not\s+in|mod|and|or|unchanged|within)\b)(?=[\w`('"])
     """,
