@@ -22,6 +22,7 @@ from optimal_page import optimal
 from pictures import BLUE, BLUES, INK, RED, save
 from record import load
 from report_page import report
+from rule_sets_page import rule_sets
 from rules_page import rules
 from scale_page import scale
 from start_page import start
@@ -70,6 +71,7 @@ PAGES: dict[str, Callable[[], None]] = {
     "categories": categories,
     "report": report,
     "rules": rules,
+    "rule_sets": rule_sets,
     "start": start,
 }
 

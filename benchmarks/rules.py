@@ -82,7 +82,12 @@ def _census(recorder: Recorder, quick: bool) -> None:
     names = table.columns
     threes = [names[i : i + 3] for i in range(0, len(names), 3)]
     scenarios: dict[str, dict[str, Any]] = {
-        "S1": {"quasi_identifiers": TIED + OTHERS, "rules": RULES, "aggregators": {"V1": "median"}},
+        "S1": {
+            "quasi_identifiers": TIED + OTHERS,
+            "rules": RULES,
+            "product_rules": "geometric-means",
+            "aggregators": {"V1": "median"},
+        },
         "S2": {"quasi_identifiers": threes},
         "projected": {"quasi_identifiers": TIED + OTHERS, "rules": RULES, "aggregators": "mean"},
         "together": {"quasi_identifiers": names, "rules": RULES, "aggregators": "mean"},
@@ -98,7 +103,10 @@ def _census(recorder: Recorder, quick: bool) -> None:
                 k=k,
                 loss=release.summary.information_loss,
                 violations=_violations(table, release.data),
-                rules=[rule | {"cost": round(rule["cost"], 6)} for rule in release.summary.to_dict()["rules"]],
+                rules=[
+                    rule | {"cost": round(rule["cost"], 6), "cost_in_groups": round(rule["cost_in_groups"], 6)}
+                    for rule in release.summary.to_dict()["rules"]
+                ],
                 **_scores(table, release.data, asked["quasi_identifiers"]),
             )
 

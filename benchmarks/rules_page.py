@@ -233,9 +233,8 @@ def _cost(census: list[Row]) -> str:
     lines = []
     for scenario in ("S1", "projected", "together"):
         for rule in _of(census, scenario).get(10, {"rules": []})["rules"]:
-            lines.append(
-                [f"{_WORDS[scenario]}: `{rule['name']}`", rule["kind"], rule["kept_by"], f"{rule['cost']:.4f}"]
-            )
+            cost = rule.get("cost_in_groups", rule["cost"])
+            lines.append([f"{_WORDS[scenario]}: `{rule['name']}`", rule["kind"], rule["kept_by"], f"{cost:.4f}"])
     return (
         "How each rule was kept at k = 10, and what it cost: the squared error of its columns above that of plain "
         "means of the same groups, in percent.\n\n" + table(("scenario and rule", "kind", "kept by", "cost, %"), lines)

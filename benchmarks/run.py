@@ -27,6 +27,7 @@ BENCHMARKS = (
     "report",
     "rules",
     "paper_sets",
+    "rule_sets",
     "rows",
     "start",
 )

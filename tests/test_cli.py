@@ -56,7 +56,9 @@ def test_the_installed_command_writes_results_only_to_standard_output(table, out
 
 
 def test_without_json_the_summary_is_a_table(table, out):
-    result = run("protect", table, "-o", out, "-k", 4, "-q", "height", "--drop", "name,income,weight")
+    result = run(
+        "protect", table, "-o", out, "-k", 4, "-q", "height", "--drop", "name,income,weight", "--decimals", "all"
+    )
     assert "information loss" in result.stdout
     assert "optimal, k = 4" in result.stdout
     assert result.stderr == ""

@@ -12,23 +12,25 @@ import numpy as np
 
 from shoal.aggregate.sets import Aggregation, aggregate_sets
 from shoal.blocking.blocks import cut_blocks
+from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.errors import PlanError
+from shoal.kernels.arrays import Ints
 from shoal.kernels.progress import show_progress
 from shoal.plan.dominance import Dominance
 from shoal.plan.files_read import files_read
 from shoal.plan.plan import Blocking, Plan, Reading, merge_settings
 from shoal.release.declaring import Declared, declare
-from shoal.release.grouping import form_groups
+from shoal.release.grouping import Grouped, complete_groups, form_groups
 from shoal.release.kept_columns import kept_notes
 from shoal.release.own_values import own_values
 from shoal.release.promises import check_release
 from shoal.release.release import Release, check_output, check_report
+from shoal.release.ruled import Forming, Ruled, keep_at_least_loss
 from shoal.release.run import Run
 from shoal.release.searching import long_search
 from shoal.release.strata import strata_of_sets, stratify
 from shoal.release.summary import summarise
-from shoal.rules.accounting import Kept, account_for
-from shoal.rules.editing import keep, split_strata
+from shoal.rules.accounting import account_for
 from shoal.rules.guard import guard_rules
 from shoal.tables.files import Source
 from shoal.tables.manifest import manifest_path
@@ -54,6 +56,7 @@ def protect(
     missing_patterns: str | None = None,
     aggregators: str | Mapping[str, str] | None = None,
     scaling: str | None = None,
+    decimals: int | str | Mapping[str, int | str] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     orders: Mapping[str, Sequence[str]] | None = None,
     nominal: str | Sequence[str] | None = None,
@@ -64,6 +67,7 @@ def protect(
     reading: Reading | Mapping[str, Any] | None = None,
     rules: str | Path | Sequence[str] | Mapping[str, str] | None = None,
     broken_rules: str | None = None,
+    product_rules: str | None = None,
     seed: int | None = None,
     plan: Plan | str | Path | None = None,
     all_numeric: bool = False,
@@ -116,6 +120,9 @@ def protect(
         ``"upper-quartile"``, ``"maximum"`` for both; one for all, or by column with ``"*"`` for the others.
     scaling : {"z-score", "range", "robust", "none"}
         How columns of numbers are made comparable for distances.
+    decimals : int, "all", or dict
+        With how many decimals numbers are released, for all columns or by column with ``"*"`` for the others. Where
+        nothing is said, numbers of a text file have as many as the file has, and floats of other tables all of theirs.
     hierarchies : dict
         Hierarchy of a column of categories: the path of a CSV, YAML or OWL file, or settings such as
         ``{"wordnet": True}``; see docs/hierarchies.md.
@@ -142,6 +149,8 @@ def protect(
         or a file of them, or of Schematron.
     broken_rules : {"refuse", "keep-where-held"}
         What to do where the table breaks a rule already.
+    product_rules : {"means", "geometric-means"}
+        What columns tied by a product, such as ``"V = P * Q"``, are released from; see docs/rules-kept.md.
     seed : int, default 0
         For methods that draw random numbers; recorded in any case.
     plan : Plan or path of a YAML file
@@ -223,41 +232,60 @@ def run(
         editing, guard = guard_rules(declared.rules, sets, plan, table, source, by_column)
         sets = [quasi.with_aggregators(editing.aggregators) for quasi in sets]
         clock.lap("prepare rules")
-    declared = replace(declared, sets=sets)
+    unruled, declared = declared, replace(declared, sets=sets)
     strata = stratify(declared, table)
     shown, apart = strata_of_sets(declared, strata)
-    split = set[str]()
-    if editing:
-        found = [split_strata(editing, quasi, codes, plan.k) for quasi, codes in zip(shown, apart, strict=True)]
-        apart, split = [codes for codes, _ in found], set[str]().union(*(used for _, used in found))
-    blocks = [cut_blocks(quasi, codes, plan.k, plan.blocking) for quasi, codes in zip(shown, apart, strict=True)]
-    clock.lap("block")
-    ahead = long_search(declared, len(table))
-    with show_progress(len(table) * len(sets), progress, ahead=ahead) as advance:
-        grouped = form_groups(
-            replace(declared, sets=shown), table, strata, apart=apart, blocks=blocks, report=advance, threads=threads
-        )
-    clock.lap("partition")
     how = Aggregation(plan.k, declared.weights, plan.combinations == "observed")
-    protected = aggregate_sets(grouped.sets, grouped.groups, how, threads)
-    protected = [replace(part, quasi=quasi) for part, quasi in zip(protected, sets, strict=True)]
-    clock.lap("aggregate")
-    kept = Kept()
+
+    def form(by: Declared, inside: Sequence[Ints], seen: Sequence[QuasiIdentifiers] | None = None) -> Grouped:
+        blocks = [cut_blocks(quasi, codes, plan.k, plan.blocking) for quasi, codes in zip(shown, inside, strict=True)]
+        clock.lap("block")
+        with show_progress(len(table) * len(sets), progress, ahead=long_search(by, len(table))) as advance:
+            grouped = form_groups(
+                replace(by, sets=shown),
+                table,
+                strata,
+                apart=inside,
+                blocks=blocks,
+                report=advance,
+                threads=threads,
+                seen=seen,
+            )
+        clock.lap("partition")
+        return grouped
+
+    def regroup(by: Declared, made: Grouped, groups: list[Ints]) -> Grouped:
+        return complete_groups(made, groups, replace(by, sets=shown), table, strata, threads=threads)
+
+    ruled = Ruled()
     if editing:
-        protected, accounts = keep(editing, protected, table, declared.weights)
-        kept = Kept(split, accounts)
+        grouped, protected, ruled = keep_at_least_loss(
+            declared,
+            unruled,
+            editing,
+            table,
+            apart=apart,
+            forming=Forming(shown, form, regroup),
+            how=how,
+            threads=threads,
+        )
         clock.lap("keep rules")
+    else:
+        grouped = form(declared, apart)
+        protected = aggregate_sets(grouped.sets, grouped.groups, how, threads)
+        protected = [replace(part, quasi=quasi) for part, quasi in zip(protected, sets, strict=True)]
+        clock.lap("aggregate")
     data = check_release(plan, table, strata.codes, protected, grouped.conditions)
     if guard:
-        kept = replace(kept, checked=guard.check_table(data, written))
+        ruled = ruled.checked(guard.check_table(data, written))
     clock.lap("check")
     # what is suppressed for patterns of missing cells is no cost of a rule
-    ruled = [replace(part, quasi=quasi) for part, quasi in zip(protected, shown, strict=True)]
-    rules = account_for(editing, kept, ruled, how) if editing else []
+    as_shown = [replace(part, quasi=quasi) for part, quasi in zip(protected, shown, strict=True)]
+    rules = account_for(editing, ruled.kept, as_shown, how, ruled.without) if editing else []
     own = own_values(declared, table, protected)
     told = kept_notes(plan, table)
     clock.lap("look at kept columns")
-    done = Run(declared, strata, grouped, protected, rules, source, own, told)
+    done = Run(declared, strata, grouped, protected, rules, ruled, source, own, told)
     summary = summarise(done, seconds=clock.seconds())
     return Release(
         data=data,
@@ -282,7 +310,7 @@ class Clock:
     def lap(self, step: str) -> None:
         """Take note of the seconds since the last step."""
         now = time.perf_counter()
-        self.laps[step] = round(now - self._last, 6)
+        self.laps[step] = round(self.laps.get(step, 0.0) + now - self._last, 6)
         self._last = now
 
     def seconds(self) -> float:

@@ -4,7 +4,8 @@ A missing value stays missing. Where some but fewer than k values of a group are
 suppressed in that group: their representative would stand for fewer than k records. Every representative lies
 between the smallest and the largest value of its group, and equals them where all are equal. Whole numbers are
 added up from the group's own first value, so that even 64-bit integers lose no digit, and exactly where they are too
-far apart for that (:mod:`.far_apart`); halves go to the even number.
+far apart for that (:mod:`.far_apart`); halves go to the even number. Floats that have a fixed number of decimals are
+rounded to it in the same way.
 
 With sampling weights every aggregator uses them. Cost: O(n) for a mean, O(n log k) for the others.
 """
@@ -32,6 +33,8 @@ from shoal.kernels.representatives import (
     first_observed,
     representatives,
 )
+
+_STEPS = 2.0**52  # of the last decimal: more are not told apart by a float
 
 
 @dataclass(frozen=True)
@@ -187,9 +190,22 @@ def aggregate(
             whole[g] = value - bases[g]
         released[grouping.order] += np.repeat(whole, sizes)
         return np.where(observed, released, 0), observed
+    if column.decimals is not None:
+        chosen = rounded(chosen, column.decimals)
     real = np.empty(len(column.values))
     real[grouping.order] = np.repeat(chosen, sizes)
     return np.where(observed, real, 0.0), observed
+
+
+def rounded(numbers: Floats, decimals: int) -> Floats:
+    """Return the floats nearest to numbers of so many decimals, halves to the even one; very large ones as they are.
+
+    >>> rounded(np.array([42712.015999999996, 0.125]), 2)
+    array([4.271202e+04, 1.200000e-01])
+    """
+    unit = 10.0**decimals
+    steps = np.rint(numbers * unit)
+    return np.where(np.abs(steps) < _STEPS, steps / unit, numbers)
 
 
 def _exactly(

@@ -15,6 +15,10 @@ Delimiter = Annotated[str | None, typer.Option(help="Delimiter of a text file; f
 Encoding = Annotated[str | None, typer.Option(help="Encoding of a text file; found by looking at it.")]
 Missing = Annotated[list[str] | None, typer.Option(help="Texts that mark missing values, e.g. NA,?")]
 NoHeader = Annotated[bool, typer.Option("--no-header", help="The first line of a text file is a record.")]
+Decimals = Annotated[
+    list[str] | None,
+    typer.Option(help="Decimals of released numbers: 2, all, or income=2,rate=all; those of a text file by default."),
+]
 Decimal = Annotated[str | None, typer.Option(help="Mark of decimals in a text file, . or a comma; found by looking.")]
 Thousands = Annotated[str | None, typer.Option(help="Mark between thousands in a text file: ',' or . or ' ' or \"'\".")]
 Signs = Annotated[list[str] | None, typer.Option(help="Signs before or behind numbers in a text file: $,EUR,%.")]
@@ -80,6 +84,9 @@ Rules = Annotated[
 BrokenRules = Annotated[
     str | None, typer.Option(help="Where IN breaks a rule already: refuse (the default) or keep-where-held.")
 ]
+ProductRules = Annotated[
+    str | None, typer.Option(help="Columns tied by a product: from means (the default) or geometric-means.")
+]
 RecordScaling = Annotated[
     str | None, typer.Option(help="What numbers are divided by in the record loss: range, z-score, robust or none.")
 ]
@@ -138,6 +145,18 @@ def reading_of(
 def sets(given: Sequence[str] | None) -> list[list[str]] | None:
     """Split the sets of quasi-identifiers."""
     return [names([group]) or [] for group in given] if given else None
+
+
+def decimals_of(given: Sequence[str] | None) -> dict[str, int | str] | None:
+    """Split ``2`` and ``income=2``: one number of decimals for every column, or that of some."""
+    if not given:
+        return None
+    found: dict[str, int | str] = {}
+    for part in names(given) or []:
+        name, equals, value = part.rpartition("=")
+        value = value.strip()
+        found[name.strip() if equals else "*"] = int(value) if value.isdigit() else value
+    return found
 
 
 def aggregators(given: Sequence[str] | None) -> dict[str, str] | None:

@@ -20,6 +20,7 @@ from shoal.cli.options import (
     Combinations,
     Cut,
     Decimal,
+    Decimals,
     Delimiter,
     Dominance,
     DominanceAction,
@@ -36,6 +37,7 @@ from shoal.cli.options import (
     Order,
     Persons,
     PlanFile,
+    ProductRules,
     Quasi,
     Refine,
     Repair,
@@ -49,6 +51,7 @@ from shoal.cli.options import (
     aggregators,
     blocks,
     categories,
+    decimals_of,
     dominance_of,
     names,
     persons_named,
@@ -84,6 +87,7 @@ def sweep(
     small_strata: SmallStrata = None,
     missing_patterns: MissingPatterns = None,
     aggregator: Aggregator = None,
+    decimals: Decimals = None,
     scaling: Scaling = None,
     hierarchy: Hierarchy = None,
     order: Order = None,
@@ -98,6 +102,7 @@ def sweep(
     repair: Repair = False,
     rules: Rules = None,
     broken_rules: BrokenRules = None,
+    product_rules: ProductRules = None,
     plan: PlanFile = None,
     known: Annotated[
         list[str] | None, typer.Option(help="Columns that an intruder knows: a,b; the quasi-identifiers by default.")
@@ -148,6 +153,7 @@ def sweep(
             small_strata=small_strata,
             missing_patterns=missing_patterns,
             aggregators=aggregators(aggregator),
+            decimals=decimals_of(decimals),
             scaling=scaling,
             **categories(hierarchy, order, nominal, column_weight),
             combinations=combinations,
@@ -156,6 +162,7 @@ def sweep(
             reading=reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs),
             rules=rules,
             broken_rules=broken_rules,
+            product_rules=product_rules,
             seed=seed,
         )
         for note in found.notes:

@@ -83,10 +83,12 @@ def summary_table(summary: shoal.Summary) -> Table:
         "records": f"{summary.records}",
         "groups": sizes,
         "information loss": f"{decimal(summary.information_loss, 4)} %",
+        **_without_rules(summary),
         **({} if summary.record_loss is None else {"record loss": f"{decimal(summary.record_loss, 4)} %"}),
         **loss_rows(summary),
         **proof_row(summary),
         "SSE, SST": f"{decimal(summary.sse, 4)}, {decimal(summary.sst, 4)}",
+        **_decimals(summary),
         "suppressed cells": f"{summary.suppressed_cells}",
         **({"missing patterns": "ignored"} if summary.missing_patterns == "ignored" else {}),
         "seconds": f"{summary.seconds:.2f}",
@@ -97,11 +99,22 @@ def summary_table(summary: shoal.Summary) -> Table:
     return table
 
 
+def _decimals(summary: shoal.Summary) -> dict[str, str]:
+    told = [f"{shoal.printable(name)} {count}" for name, count in summary.decimals.items()]
+    more = f" and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
+    return {"decimals": ", ".join(told[:_SHOWN]) + more} if told else {}
+
+
+def _without_rules(summary: shoal.Summary) -> dict[str, str]:
+    loss = summary.loss_without_rules
+    return {} if loss is None else {"without rules": f"{decimal(loss, 4)} %"}
+
+
 def rules_table(summary: shoal.Summary) -> Table:
     """Return how each rule was kept, and what it cost."""
     from rich.text import Text
 
-    table = plain_table("rule", "kind", "kept by", "violations before, after", "guaranteed", "cost, %")
+    table = plain_table("rule", "kind", "kept by", "violations before, after", "guaranteed", "cost, %", "in its groups")
     for rule in summary.rules:
         table.add_row(
             Text(shoal.printable(rule.name), overflow="fold"),
@@ -109,6 +122,7 @@ def rules_table(summary: shoal.Summary) -> Table:
             Text(rule.kept_by, overflow="fold"),
             f"{rule.violations_before}, {rule.violations_after}",
             "yes" if rule.guaranteed else "checked only",
-            decimal(rule.cost, 4),
+            "" if rule.cost is None else decimal(rule.cost, 4),
+            decimal(rule.cost_in_groups, 4),
         )
     return table

@@ -23,6 +23,8 @@ class Column:
         What the differences of whole numbers are taken from.
     step : int
         Unit of the differences: a day in the ticks of a column of times that are all at midnight, for example.
+    decimals : int or None
+        With how many decimals floats are released; None for all that they have.
     """
 
     name: str
@@ -30,6 +32,7 @@ class Column:
     observed: Flags
     origin: int = 0
     step: int = 1
+    decimals: int | None = None
 
     @property
     def whole(self) -> bool:

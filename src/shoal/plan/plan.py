@@ -11,6 +11,7 @@ from pydantic import Field, field_validator, model_validator
 from shoal.errors import PlanError, did_you_mean
 from shoal.plan.automatic import is_auto
 from shoal.plan.categories import CategorySettings, category_mistakes
+from shoal.plan.decimals import as_decimals
 from shoal.plan.dominance import Dominance
 from shoal.plan.limits import LARGEST_K, LARGEST_OPTION, LARGEST_SEED
 from shoal.plan.roles import Role
@@ -144,6 +145,9 @@ class Plan(CategorySettings):
         How columns of numbers are made comparable for distances; by z-scores where nothing is said.
     hierarchies, orders, nominal, column_weights, combinations
         What is said about categories, see :class:`shoal.plan.categories.CategorySettings`.
+    decimals : dict
+        With how many decimals columns are released, ``"*"`` for all others: a number, or ``"all"``. Where nothing is
+        said, floats of a text file with as many as the file has.
     dominance : Dominance
         When a few records dominate their group, and whether such groups are noted or grow.
     blocking : Blocking or None
@@ -155,6 +159,9 @@ class Plan(CategorySettings):
         ``rules`` either way.
     broken_rules : {"refuse", "keep-where-held"}
         What to do where the table breaks a rule already: refuse, or keep it in the records in which it holds.
+    product_rules : {"means", "geometric-means"}
+        What columns tied by a product are released from: means that are moved until the rule holds, or geometric means,
+        which keep a product by themselves but make totals too small.
     seed : int
         For methods that draw random numbers; recorded in any case.
 
@@ -182,12 +189,14 @@ class Plan(CategorySettings):
     refine: Flag = False
     aggregators: dict[str, str] = Field(default={})
     scaling: Literal["z-score", "range", "robust", "none"] | None = None
+    decimals: dict[str, int | str] = Field(default={})
     dominance: Dominance = Dominance()
     blocking: Blocking | None = None
     reading: Reading = Reading()
     rules: tuple[str, ...] = ()
     rules_file: str | None = None
     broken_rules: Literal["refuse", "keep-where-held"] = "refuse"
+    product_rules: Literal["means", "geometric-means"] = "means"
     seed: Whole = Field(default=0, ge=0, le=LARGEST_SEED)
 
     @model_validator(mode="before")
@@ -227,6 +236,11 @@ class Plan(CategorySettings):
             raise PlanError("dominance: give p, n and share, or action by name, such as {'p': 10}")
         return named(value, "dominance")
 
+    @field_validator("decimals", mode="before")
+    @classmethod
+    def _decimals_by_column(cls, value: object) -> object:
+        return as_decimals(value)
+
     @field_validator("aggregators", mode="before")
     @classmethod
     def _for_every_column(cls, value: object) -> object:
@@ -252,6 +266,8 @@ class Plan(CategorySettings):
         ]
         if self.broken_rules != "refuse" and not self.rules and not self.rules_file:
             mistakes.append("broken_rules: has no effect without rules")
+        if self.product_rules != "means" and not self.rules and not self.rules_file:
+            mistakes.append("product_rules: has no effect without rules")
         if mistakes:
             raise PlanError(mistakes)
         return self
@@ -349,7 +365,7 @@ def role_mistakes(mentions: list[tuple[str, Role]]) -> list[str]:
 def column_mistakes(settings: Mapping[str, Any], columns: list[str]) -> list[str]:
     """Say which columns in settings, well-formed or not, are not in the table, with the nearest name that is."""
     named = [name for name, _ in mentions(settings)]
-    for setting in ("aggregators", "hierarchies", "orders", "column_weights"):
+    for setting in ("aggregators", "decimals", "hierarchies", "orders", "column_weights"):
         by_column = settings.get(setting)
         if isinstance(by_column, Mapping):
             named += [name for name in by_column if isinstance(name, str) and name != EVERY_COLUMN]

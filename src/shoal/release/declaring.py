@@ -142,6 +142,21 @@ def _without_effect(plan: Plan, method: Method, found: _Quasi) -> list[str]:
         useless.append(f"column_weights: has no effect with method '{method.name}'; leave it out")
     if plan.scaling and not found.scale_of:
         useless.append("scaling: has no effect without a column of numbers or dates")
+    return useless + _idle_decimals(plan, found)
+
+
+def _idle_decimals(plan: Plan, found: _Quasi) -> list[str]:
+    """Say which decimals were asked for that no released column has."""
+    fractions = {name for name, column in found.columns.items() if isinstance(column, Column) and not column.whole}
+    useless = []
+    for name in plan.decimals:
+        if name == EVERY_COLUMN:
+            if not fractions - set(plan.decimals):
+                useless.append("decimals: has no effect without a column of fractions; leave it out")
+        elif name not in found.columns:
+            useless.append(f"decimals: column '{name}' is not a quasi-identifier, so it is released as it is")
+        elif name not in fractions:
+            useless.append(f"decimals: column '{name}' has no fractions; leave it out")
     return useless
 
 

@@ -58,18 +58,33 @@ def form_groups(
     blocks: Sequence[Ints],
     report: Report,
     threads: int | None,
+    seen: Sequence[QuasiIdentifiers] | None = None,
 ) -> Grouped:
-    """Partition each set of quasi-identifiers inside its strata ``apart`` and ``blocks``."""
-    plan = declared.plan
+    """Partition each set of quasi-identifiers inside its strata ``apart`` and ``blocks``.
+
+    The method sees other columns where they are given as ``seen``: then nothing that a search proves is kept.
+    """
+    by = declared if seen is None else replace(declared, sets=list(seen))
+    groups, searched = partition_sets(by, apart, blocks, report, threads)
+    if searched and seen is not None:
+        searched = replace(searched, reached=None, bound=None, gap=None)
+    made = Grouped(declared.sets, apart, blocks, groups, [], 0, searched)
+    return complete_groups(made, groups, declared, table, strata, threads=threads)
+
+
+def complete_groups(
+    made: Grouped, groups: list[Ints], declared: Declared, table: Table, strata: Strata, *, threads: int | None
+) -> Grouped:
+    """Return what was made with other groups, in which what is missing is alike, and every condition holds."""
+    plan, apart = declared.plan, made.apart
     patterns = plan.missing_patterns == "counted"
-    groups, searched = partition_sets(declared, apart, blocks, report, threads)
     if patterns:
         alike = [share_patterns(*pair, plan.k) for pair in zip(declared.sets, groups, strict=True)]
         declared, groups = replace(declared, sets=[quasi for quasi, _ in alike]), [own for _, own in alike]
     conditions = conditions_of(declared, table, strata.persons)
-    made = group_count(groups)
+    count = group_count(groups)
     groups = grow_sets(declared, groups, [(codes, strata.codes) for codes in apart], conditions, threads)
-    sets, merged = declared.sets, made - group_count(groups)
+    sets, merged = declared.sets, count - group_count(groups)
     if merged and patterns:
         sets = [alike_in_groups(*pair) for pair in zip(sets, groups, strict=True)]
-    return Grouped(sets, apart, blocks, groups, conditions, merged, searched)
+    return replace(made, sets=sets, groups=groups, conditions=conditions, merged=merged)

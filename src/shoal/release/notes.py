@@ -32,6 +32,7 @@ def all_notes(run: Run, searched: Searched | None, combined: int, gap: float | N
         *_table_notes(run, combined),
         *_condition_notes(run),
         *own_value_notes(run.own, run.declared.plan),
+        *_rule_notes(run),
         *_idle_notes(run),
         *_missing_notes(run),
         *_shifted_notes(run),
@@ -95,6 +96,18 @@ def _condition_notes(run: Run) -> list[str]:
         if run.strata.persons and run.declared.plan.dominance.action == "grow":
             why += " and are not dominated"
         notes.append(f"{counted(run.grouped.merged, 'group')} merged with others, so that all {why}")
+    return notes
+
+
+def _rule_notes(run: Run) -> list[str]:
+    """Say what rules cost in all, and in how many groups they are kept by releasing a record."""
+    notes = []
+    if run.ruled.record_tuples:
+        notes.append(
+            f"in {counted(run.ruled.record_tuples, 'group')} the columns of rules are those of one record, since "
+            "nothing else was found to keep them: whoever knows the record recognises its values; a rule that leaves "
+            "some slack (within ...), or is left out, avoids that"
+        )
     return notes
 
 

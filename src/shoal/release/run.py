@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 from shoal.aggregate.sets import ProtectedSet
 from shoal.columns.categories import AnyColumn
+from shoal.columns.numbers import Column
 from shoal.kernels.arrays import Masked
 from shoal.release.declaring import Declared
 from shoal.release.grouping import Grouped
 from shoal.release.own_values import OwnValues
+from shoal.release.ruled import Ruled
 from shoal.release.strata import Strata
 from shoal.rules.accounting import RuleSummary
 from shoal.tables.files import Source
@@ -31,6 +33,8 @@ class Run:
         Groups and released values of each set.
     rules : list of RuleSummary
         How rules were kept.
+    ruled : Ruled
+        What keeping them did to the groups.
     source : Source or None
         The file that the table came from.
     own : OwnValues
@@ -44,6 +48,7 @@ class Run:
     grouped: Grouped
     protected: list[ProtectedSet]
     rules: list[RuleSummary]
+    ruled: Ruled
     source: Source | None
     own: OwnValues
     told: list[str]
@@ -63,6 +68,12 @@ class Run:
         """Columns whose observed values are all equal, so that they play no part."""
         seen = {column.name: column.values[column.observed] for column, _ in self.released}
         return [name for name, values in seen.items() if len(values) > 0 and bool((values == values[0]).all())]
+
+    @property
+    def decimals(self) -> dict[str, int]:
+        """With how many decimals columns of fractions are released; without those that have all digits of a float."""
+        fractions = [column for column, _ in self.released if isinstance(column, Column) and not column.whole]
+        return {column.name: column.decimals for column in fractions if column.decimals is not None}
 
     @property
     def for_patterns(self) -> dict[str, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from shoal.errors import PlanError, counted, decimal
@@ -15,6 +15,7 @@ from shoal.partition.search.found import Found, gap_of
 from shoal.partition.search.searchable import Searchable, SearchTask, Tell
 from shoal.release.declaring import Declared
 
+_CYCLES = 8  # cycles before the end whose groups are repaired, too
 _LONG = 300_000  # records of a search that is told beforehand to take long
 _A_RECORD = {"optimal": 5e-5, "semantic-optimal": 1.3e-4}  # CPU seconds of the usual number of steps
 
@@ -36,6 +37,8 @@ class Searched:
     again : int or None
         The option ``steps`` that repeats them, where the plan itself does not: after a time, a gap or an interruption.
         None too where an interruption left some behind the others, which no single number repeats.
+    before : list of tuple of int64 (n,)
+        Groups of each set from the last cycles before the end, where they were asked for.
     """
 
     steps: list[int]
@@ -44,6 +47,7 @@ class Searched:
     bound: float | None
     gap: float | None
     again: int | None
+    before: list[tuple[Ints, ...]] = field(default_factory=list)
 
 
 def steps_again(made: set[int], free: bool) -> int | None:
@@ -79,7 +83,8 @@ def search_sets(
     A number of steps is that of the set with most records, or distinct records; all sets get the same number of
     proposals for each of theirs. With a time, the first set has a share of it by its number of columns, and the others
     take the proposals that it made. So one number of steps repeats them all. After an interruption the sets that are
-    left are only started.
+    left are only started. Where there are rules, the groups of the last cycles are kept: some that lose more may lose
+    less once they are repaired.
     """
     plan, asked = declared.plan, budget_of(declared.options)
     _check_sets(asked, len(declared.sets), declared.method.name)
@@ -101,7 +106,8 @@ def search_sets(
         elif passes is not None:
             budget = replace(asked, steps=passes * problem.size, time=None)
         tell = _tell(problem, report, i, len(blocks[i]))
-        found.append(search(problem, plan.seed, budget, threads_of_each(1, threads), tell))
+        keep = _CYCLES if declared.rules else 0
+        found.append(search(problem, plan.seed, budget, threads_of_each(1, threads), tell, keep))
         if time is not None and passes is None and not found[-1].settled:
             passes = found[-1].passes
     interrupted = any(one.interrupted for one in found)
@@ -113,7 +119,8 @@ def search_sets(
         gap = gap_of(found[0].cost, found[0].bound)
     steps = [one.steps for one in found]
     again = steps_again(made, asked.free or interrupted)
-    return [one.groups for one in found], Searched(steps, interrupted, reached, bound, gap, again)
+    before = [one.before for one in found]
+    return [one.groups for one in found], Searched(steps, interrupted, reached, bound, gap, again, before)
 
 
 def _tell(problem: Searchable[Any], report: Report, place: int, records: int) -> Tell:

@@ -11,9 +11,8 @@ import numpy as np
 from shoal.columns.categories import Category
 from shoal.columns.mixed import distinct_records
 from shoal.measures.figures import NamedFigures
-from shoal.measures.loss import Losses, measure_losses
-from shoal.measures.pairs import pair_of
 from shoal.plan.version import shoal_version
+from shoal.release.losses import losses_of
 from shoal.release.notes import all_notes
 from shoal.release.released_gap import released_gap
 from shoal.release.run import Run
@@ -64,6 +63,9 @@ class Summary(NamedFigures):
     suppressed_for_patterns : dict
         Those that are suppressed so that at least k records share which of their cells are missing, by column; columns
         without any are left out.
+    decimals : dict
+        With how many decimals columns of fractions are released, by the file, their type, or as asked for; those that
+        have all digits of a float are left out.
     constant_columns : list of str
         Quasi-identifiers with a single value, which play no part.
     strata, merged_strata, blocks : int
@@ -87,6 +89,11 @@ class Summary(NamedFigures):
         Steps of the search in each set, where the method searches: the option ``steps`` repeats them.
     rules : list of RuleSummary
         How each edit rule was kept and what it cost.
+    loss_without_rules : float or None
+        Information loss of the same plan without its edit rules; None where there are none, or where a search would
+        have looked for other released values without them.
+    record_tuples : int
+        In how many groups the columns of rules are those of one record, since nothing else was found to keep them.
     bound, gap : float or None
         Where a lower bound was proved: the loss in percent that no partition can be below, on scaled columns, and the
         part of the released loss, in percent, that a better partition could save at most.
@@ -119,6 +126,7 @@ class Summary(NamedFigures):
     missing_patterns: str
     suppressed_cells: int
     suppressed_for_patterns: dict[str, int]
+    decimals: dict[str, int]
     constant_columns: list[str]
     strata: int
     merged_strata: int
@@ -132,6 +140,8 @@ class Summary(NamedFigures):
     combined_smallest_group: int
     steps: list[int] | None
     rules: list[RuleSummary]
+    loss_without_rules: float | None
+    record_tuples: int
     bound: float | None
     gap: float | None
     notes: list[str]
@@ -146,7 +156,7 @@ def summarise(run: Run, *, seconds: float) -> Summary:
     plan, searched, records = run.declared.plan, run.grouped.searched, len(run.strata.codes)
     if searched and run.for_patterns:  # other patterns could lose less, whatever is proved for these
         searched = replace(searched, reached=None, bound=None, gap=None)
-    losses = _losses(run)
+    losses = losses_of(run.protected, plan.column_weights)
     before = after = None
     if any(isinstance(column, Category) for column, _ in run.released):
         before = len(distinct_records([(c, c.values, c.observed) for c, _ in run.released])[1])
@@ -180,6 +190,7 @@ def summarise(run: Run, *, seconds: float) -> Summary:
         missing_patterns=plan.missing_patterns,
         suppressed_cells=run.suppressed,
         suppressed_for_patterns=run.for_patterns,
+        decimals=run.decimals,
         constant_columns=run.constant,
         strata=run.strata.declared,
         merged_strata=run.strata.merged,
@@ -193,6 +204,8 @@ def summarise(run: Run, *, seconds: float) -> Summary:
         combined_smallest_group=combined,
         steps=searched.steps if searched else None,
         rules=run.rules,
+        loss_without_rules=run.ruled.loss_without,
+        record_tuples=run.ruled.record_tuples,
         bound=searched.bound if searched else None,
         gap=gap,
         notes=all_notes(run, searched, combined, gap),
@@ -201,18 +214,6 @@ def summarise(run: Run, *, seconds: float) -> Summary:
         version=shoal_version(),
         seed=plan.seed,
     )
-
-
-def _losses(run: Run) -> Losses:
-    """Measure what each set has lost, as it will be measured from the two tables."""
-    sets = [
-        [
-            pair_of(column, released, scale)
-            for (column, released), scale in zip(part.columns(), part.quasi.scales, strict=True)
-        ]
-        for part in run.protected
-    ]
-    return measure_losses(sets, run.declared.plan.column_weights)
 
 
 def _peak_memory() -> float | None:

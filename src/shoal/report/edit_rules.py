@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shoal.errors import counted
 from shoal.report.editions import short
 from shoal.report.facts import Facts
 from shoal.report.parts import Grid, Section
@@ -22,18 +23,24 @@ def edit_rules(facts: Facts) -> Section | None:
             cells += [
                 f"{int(rule.get('violations_before', 0)):,}",
                 str(rule.get("kept_by", "")),
-                short(float(rule.get("cost", 0.0)), 4),
+                "" if rule.get("cost") is None else short(float(rule["cost"]), 4),
+                short(float(rule.get("cost_in_groups", 0.0)), 4),
             ]
         rows.append(cells)
     head = ["rule", "kind", "kept", "records that break it"]
     if internal:
-        head += ["before", "kept by", "cost, %"]
+        head += ["before", "kept by", "cost, %", "in its groups, %"]
     kept = sum(not rule.get("violations_after") for rule in rules)
     told = f"Rules that hold in every record of the release: {kept} of {len(rules)}."
     if internal:
         told += (
-            " The cost of a rule is what its columns lose more than the means of the same groups would, in percent of "
-            "their sum of squares."
+            " The cost of a rule is what its columns lose more than by the same plan without rules, in percent of "
+            "their sum of squares; and beside it, more than the means of the same groups would."
         )
+        plain, own = facts.summary.get("loss_without_rules"), facts.summary.get("record_tuples")
+        if isinstance(plain, int | float):
+            told += f" Without rules the information loss would be {short(float(plain), 4)} %."
+        if isinstance(own, int) and own:
+            told += f" In {counted(own, 'group')} the columns of rules are those of one record."
     grid = Grid("How each rule was kept and what it cost" if internal else "Rules", head, rows, texts=(1, 2, 5))
     return Section("rules", "Edit rules", told, [grid])

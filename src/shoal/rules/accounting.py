@@ -36,9 +36,14 @@ class RuleSummary:
         Records that break it in the original and in the release.
     guaranteed : bool
         Whether it is kept by construction wherever it held; otherwise it is only checked.
-    cost : float
-        What its columns lose more than the means of the same groups would, in percent of their sum of squares. With
-        sampling weights the means are weighted; of whole numbers they are rounded, as they would be released.
+    would_break : int
+        Records in which it would be broken by what the plan without rules releases.
+    cost : float or None
+        What its columns lose more than by the same plan without rules, in percent of their sum of squares; below 0
+        where they lose less. None where that is not known, see ``loss_without_rules`` of the summary.
+    cost_in_groups : float
+        What its columns lose more than the means of the same groups would, in the same percent. With sampling weights
+        the means are weighted; of whole numbers they are rounded, as they would be released.
     """
 
     name: str
@@ -48,7 +53,9 @@ class RuleSummary:
     violations_before: int
     violations_after: int
     guaranteed: bool
-    cost: float
+    would_break: int
+    cost: float | None
+    cost_in_groups: float
 
 
 @dataclass(frozen=True)
@@ -61,12 +68,18 @@ class Kept:
         Rules whose antecedent has become a stratum.
     accounts : list of Account
         How groups were changed.
+    near : set of str
+        Rules whose antecedent groups lean on.
+    broken : dict of int
+        Records of the groups of the plan without rules that would break each rule, before it was kept.
     checked : dict of int
         Records of the release that break rules which only an engine can check.
     """
 
     split: set[str] = field(default_factory=set)
     accounts: list[Account] = field(default_factory=list)
+    near: set[str] = field(default_factory=set)
+    broken: Mapping[str, int] = field(default_factory=dict)
     checked: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -87,11 +100,19 @@ def guaranteed(rule: Classified) -> bool:
     )
 
 
-def account_for(editing: Editing, kept: Kept, protected: Sequence[ProtectedSet], how: Aggregation) -> list[RuleSummary]:
-    """Say how each rule was kept and what it cost beside the means that would be released without rules."""
+def account_for(
+    editing: Editing,
+    kept: Kept,
+    protected: Sequence[ProtectedSet],
+    how: Aggregation,
+    without: Sequence[ProtectedSet] | None = None,
+) -> list[RuleSummary]:
+    """Say how each rule was kept and what it cost, in its groups, and beside what is released ``without`` rules."""
     pairs = [zip(part.quasi.names, part.quasi.aggregators, strict=True) for part in protected]
     aggregators = {name: how for own in pairs for name, how in own}
     costs: dict[str, tuple[float, float]] = {}
+    having: dict[str, tuple[float, float]] = {}
+    before = {column.name: now for part in without or () for column, now in part.columns()}
     observations = dict(editing.observations)
     for part in protected:
         grouping = group_rows(part.groups)
@@ -100,11 +121,22 @@ def account_for(editing: Editing, kept: Kept, protected: Sequence[ProtectedSet],
                 observations[column.name] = released_observations(column, editing.observations[column.name], *now)
                 costs[column.name] = (0.0, 0.0)
                 if isinstance(column, Column):
-                    costs[column.name] = _squares(column, now, aggregate_column(column, grouping, "mean", how))
+                    means = aggregate_column(column, grouping, "mean", how)
+                    more, total = _squares(column, now, means)
+                    costs[column.name] = (max(more, 0.0), total)
+                    if column.name in before:
+                        having[column.name] = _squares(column, now, before[column.name])
+    plain = {
+        **editing.observations,
+        **{
+            column.name: released_observations(column, editing.observations[column.name], *now)
+            for part in without or ()
+            for column, now in part.columns()
+            if column.name in editing.observations
+        },
+    }
     found = []
     for rule in editing.rules:
-        own = [costs[name] for name in rule.variables if name in costs]
-        total = sum(pair[1] for pair in own)
         found.append(
             RuleSummary(
                 name=rule.name,
@@ -114,10 +146,27 @@ def account_for(editing: Editing, kept: Kept, protected: Sequence[ProtectedSet],
                 violations_before=int((~editing.held[rule.name]).sum()),
                 violations_after=kept.checked.get(rule.name, _violations(rule, observations, editing.observations)),
                 guaranteed=guaranteed(rule),
-                cost=100.0 * sum(pair[0] for pair in own) / total if total > 0.0 else 0.0,
+                would_break=kept.broken.get(rule.name, 0) if without is None else _newly(rule, plain, editing),
+                cost=None if without is None else _percent([having[n] for n in rule.variables if n in having]),
+                cost_in_groups=_percent([costs[name] for name in rule.variables if name in costs]),
             )
         )
     return found
+
+
+def _percent(squares: Sequence[tuple[float, float]]) -> float:
+    """Return what was lost more over all there was to lose, of some columns."""
+    total = sum(pair[1] for pair in squares)
+    return 100.0 * sum(pair[0] for pair in squares) / total if total > 0.0 else 0.0
+
+
+def _newly(rule: Classified, observations: Mapping[str, Observations], editing: Editing) -> int:
+    """Count the records that break a rule which held in them before."""
+    condition = rule.rule.condition
+    if condition is None:
+        return 0
+    verdict = evaluate(condition, observations, editing.observations)
+    return int((verdict.violated & editing.held[rule.name]).sum())
 
 
 def _violations(
@@ -127,8 +176,8 @@ def _violations(
     return 0 if condition is None else int(evaluate(condition, observations, original).violated.sum())
 
 
-def _squares(column: Column, released: Masked, means: Masked) -> tuple[float, float]:
-    """Return what released values lose more than means of the groups would, and all squares, in units of variance."""
+def _squares(column: Column, released: Masked, others: Masked) -> tuple[float, float]:
+    """Return what released values lose more than others do, and all squares, in units of variance."""
     seen = column.observed
     x = column.values[seen].astype(np.float64)
     variance = float(x.var()) if len(x) else 0.0
@@ -139,7 +188,7 @@ def _squares(column: Column, released: Masked, means: Masked) -> tuple[float, fl
         put: Floats = np.where(now.observed, now.values, x.mean())[seen]
         return float(((x - put) ** 2).sum())
 
-    return max(lost(released) - lost(means), 0.0) / variance, float(len(x))
+    return (lost(released) - lost(others)) / variance, float(len(x))
 
 
 _WORDS = {
@@ -164,6 +213,8 @@ def _kept_by(rule: Classified, kept: Kept, aggregators: Mapping[str, str], chang
         words.append(f"preferred with weight {rule.rule.weight:g}")
     if rule.name in kept.split:
         words.append("its antecedent as a stratum")
+    if rule.name in kept.near:
+        words.append("groups that lean on its antecedent")
     for account in kept.accounts:
         if rule.name not in account.rules:
             continue

@@ -1,57 +1,100 @@
 """Strata by antecedents: records in which an antecedent holds are not grouped with those in which it does not.
 
 Then a mean of records in which "if EARNINGS < 1115 then WAGES <= TAXABLE" holds because of its consequent keeps it, and
-so does one of records that have nothing to do with it. An antecedent that fewer than k records satisfy, or all but
-fewer than k, is no stratum; and a combination of several with fewer than k records joins the nearest one of its
-stratum. What is released for such groups is checked like all others, and changed where it would break the rule.
+so does one of records that have nothing to do with it. That costs little where plain groups would break the rule in
+many places, and much where they hardly do: which antecedents are strata is chosen by the loss that results. One that
+fewer than k records satisfy, or all but fewer than k, is no stratum; and a combination of several with fewer than k
+records joins the nearest one of its stratum, by all columns. What is released for such groups is checked like all
+others, and changed where it would break the rule.
+
+Between the two are groups that only lean on antecedents: whether they hold is one more column, for forming groups
+alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from shoal.blocking.strata import merge_small_strata
-from shoal.columns.scaling import Records
-from shoal.kernels.arrays import Ints
+from shoal.blocking.strata import merge_small_mixed_strata, merge_small_strata
+from shoal.columns.numbers import Column
+from shoal.columns.quasi_identifiers import QuasiIdentifiers
+from shoal.columns.scaling import fit_scale
+from shoal.kernels.arrays import Flags, Ints
 from shoal.rules.classify import Classified
 from shoal.rules.evaluate import Observations, evaluate
+from shoal.rules.expression import Condition
 from shoal.rules.tuples import bound_parts
 
+_LEANING = 0.5  # standard deviations that a standard deviation of an antecedent counts for
 
-def split_by_antecedents(
-    strata: Ints, rules: Sequence[Classified], observations: Mapping[str, Observations], records: Records, k: int
-) -> tuple[Ints, set[str]]:
-    """Return finer strata for a set of quasi-identifiers, and the names of the rules whose antecedent is one.
+Antecedents = dict[Condition, tuple[Flags, list[str]]]
+"""Which records satisfy each, and the names of the rules that have it."""
+
+
+def antecedents_of(rules: Sequence[Classified], observations: Mapping[str, Observations], k: int) -> Antecedents:
+    """Return the antecedents that may be strata: the records that satisfy each, and the names of the rules it has.
 
     >>> from shoal.rules.classify import classify
     >>> from shoal.rules.grammar import parse_rule
     >>> x = np.array([1.0, 2.0, 8.0, 9.0])
     >>> rule = classify(parse_rule("low: if X < 5 then X <= Y"))
-    >>> split_by_antecedents(np.zeros(4, int), [rule], {"X": Observations(x, x > 0)}, Records(x[:, None]), 2)
-    (array([1, 1, 0, 0]), {'low'})
+    >>> list(antecedents_of([rule], {"X": Observations(x, x > 0)}, 2).values())
+    [(array([ True,  True, False, False]), ['low'])]
     """
-    codes, used = strata, set()
-    done = {}
+    found: Antecedents = {}
     for bound in bound_parts(rules):
         if bound.antecedent is None:
             continue
-        if bound.antecedent not in done:
-            flags = evaluate(bound.antecedent, observations).holds
-            done[bound.antecedent] = k <= int(flags.sum()) <= len(flags) - k
-            if done[bound.antecedent]:
-                codes = np.unique(2 * codes + flags, return_inverse=True)[1].reshape(-1)
-        if done[bound.antecedent]:
-            used.add(rules[bound.rule].name)
-    if not used:
-        return strata, used
+        if bound.antecedent not in found:
+            found[bound.antecedent] = (evaluate(bound.antecedent, observations).holds, [])
+        names = found[bound.antecedent][1]
+        if rules[bound.rule].name not in names:
+            names.append(rules[bound.rule].name)
+    return {one: own for one, own in found.items() if k <= int(own[0].sum()) <= len(own[0]) - k}
+
+
+def lean_on_antecedents(quasi: QuasiIdentifiers, antecedents: Sequence[Flags]) -> QuasiIdentifiers:
+    """Return a set with columns that say which antecedents hold, so that records of one kind are nearer to each other.
+
+    Each has half the spread of a column of numbers.
+    """
+    if not antecedents:
+        return quasi
+    columns = [
+        Column(f"antecedent {i}", flags.astype(np.float64), np.ones(len(flags), dtype=bool))
+        for i, flags in enumerate(antecedents)
+    ]
+    scales = [fit_scale(column, "z-score") for column in columns]
+    return replace(
+        quasi,
+        columns=[*quasi.columns, *columns],
+        scales=[*quasi.scales, *(replace(scale, spread=scale.spread / _LEANING) for scale in scales)],
+        shares=[*quasi.shares, *[1.0] * len(columns)],
+        aggregators=[*quasi.aggregators, *["mean"] * len(columns)],
+    )
+
+
+def split_by_antecedents(strata: Ints, antecedents: Sequence[Flags], quasi: QuasiIdentifiers, k: int) -> Ints:
+    """Return finer strata (n,) for a set of quasi-identifiers, by which of some antecedents each record satisfies."""
+    if not antecedents:
+        return strata
+    codes = strata
+    for flags in antecedents:
+        codes = np.unique(2 * codes + flags, return_inverse=True)[1].reshape(-1)
     merged = codes.copy()
     for stratum in np.unique(strata):
         rows = np.flatnonzero(strata == stratum)
         own, inside = np.unique(codes[rows], return_inverse=True)
-        if len(own) > 1 and np.bincount(inside.reshape(-1)).min() < k:
-            seen = None if records.observed is None else records.observed[rows]
-            part = Records(np.ascontiguousarray(records.values[rows]), seen)
-            merged[rows] = own[merge_small_strata(inside.reshape(-1), part, k)]
-    return np.unique(merged, return_inverse=True)[1].reshape(-1), used
+        inside = inside.reshape(-1)
+        if len(own) > 1 and np.bincount(inside).min() < k:
+            part = quasi.take(rows)
+            joined = (
+                merge_small_mixed_strata(inside, part.counted(), k)
+                if part.mixed
+                else merge_small_strata(inside, part.scaled(), k)
+            )
+            merged[rows] = own[joined]
+    return np.unique(merged, return_inverse=True)[1].reshape(-1)

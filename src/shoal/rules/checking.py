@@ -83,8 +83,14 @@ class RuleTable:
         unread = [name for name in names if name not in self._observations]
         for name, one in read_observations(self.table, unread, self.orders).items():
             real = one.values.dtype.kind == "f" and one.decimals is None
-            self._observations[name] = one._replace(decimals=written_decimals(one)) if real else one
+            self._observations[name] = one._replace(decimals=self._decimals(name, one)) if real else one
         return {name: self._observations[name] for name in names}
+
+    def _decimals(self, name: str, one: Observations) -> int | None:
+        """Return the decimals of a column of floats: those of the original, or those that all values have."""
+        if self.original is not self and name in self.original.table.names:
+            return self.original.observations([name])[name].decimals
+        return written_decimals(one)
 
     def form(self, rules: Sequence[Rule]) -> RowForm:
         """Return how the table is, or would be, row-wise XML."""

@@ -3,7 +3,8 @@
 A condition is taken apart into parts that must all hold:
 
     Half      a linear inequality: A <= B, 0 <= AGE, A + B < 100
-    Equation  an equality: linear (T = A + B), multiplicative (R = A * B), or any other that can be solved for a column
+    Equation  an equality: linear (T = A + B), multiplicative (R = A * B), or any other that can be solved for a column;
+              exact, or with slack (S = 100 * A / B within 0.06)
     Values    one of some constants
     Whole     a whole number
     Domain    a value of the original
@@ -20,9 +21,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias, get_args
 
-from shoal.rules.algebra import LinearForm, difference, monomial
+from shoal.rules.algebra import LinearForm, difference, exact, monomial
 from shoal.rules.expression import (
     And,
+    Arithmetic,
     Call,
     Comparison,
     Condition,
@@ -36,6 +38,7 @@ from shoal.rules.expression import (
     Original,
     Text,
     Unchanged,
+    Value,
     Variable,
     variables_of,
     walk,
@@ -58,11 +61,15 @@ class Half:
 
 @dataclass(frozen=True)
 class Equation:
-    """Two sides that are equal; ``form = 0`` where it is linear; ``product`` where both sides are products."""
+    """Two sides that are equal, or differ by no more than the slack.
+
+    ``form = 0`` where it is linear, and ``product`` where both sides are products.
+    """
 
     comparison: Comparison
     form: LinearForm | None
     product: bool
+    slack: Fraction = Fraction(0)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -165,7 +172,7 @@ def _kind(parts: tuple[Part, ...]) -> KindName:
 
 def _kind_of(part: Part) -> KindName:
     match part:
-        case Equation(_, form, product):
+        case Equation(_, form, product, _):
             return "linear" if form else "multiplicative" if product else "unclassified"
         case Half(form):
             return ("possible values", "governing", "linear")[min(len(form.coefficients), 3) - 1]
@@ -215,6 +222,9 @@ def _comparison(node: Comparison) -> list[Part]:
             return [Values(one.name, (other.value,))]
     if isinstance(node.left, Call) and node.left.function == "abs" and node.operator in ("<", "<="):
         inner = node.left.arguments[0]
+        near = _equation_with_slack(inner, node.right) if node.operator == "<=" else None
+        if near:
+            return [near]
         above = difference(Comparison("<=", inner, node.right))
         below = difference(Comparison("<=", Number(0), inner))
         bound = difference(Comparison("<=", Number(0), node.right))
@@ -227,13 +237,26 @@ def _comparison(node: Comparison) -> list[Part]:
             ((name, coefficient),) = form.coefficients.items()
             constant = -form.constant / coefficient
             return [Values(name, (float(constant) if constant.denominator > 1 else int(constant),))]
-        product = form is None and monomial(node.left) is not None and monomial(node.right) is not None
-        return [Equation(node, form, product)] if form is None or form.coefficients else [Other(node)]
+        return [_equation(node, form)] if form is None or form.coefficients else [Other(node)]
     if form is None or not form.coefficients or node.operator == "!=":
         return [Other(node)]
     if node.operator in (">", ">="):
         form = LinearForm({}, Fraction(0)).plus(form, Fraction(-1))
     return [Half(form, node.operator in ("<", ">"))]
+
+
+def _equation(node: Comparison, form: LinearForm | None, slack: Fraction = Fraction(0)) -> Equation:
+    product = form is None and monomial(node.left) is not None and monomial(node.right) is not None
+    return Equation(node, form, product, slack)
+
+
+def _equation_with_slack(inner: Value, slack: Value) -> Equation | None:
+    """Return ``abs(inner) <= slack`` as an equation; None where it is none, or one about a single column."""
+    if not (isinstance(inner, Arithmetic) and inner.operator == "-" and isinstance(slack, Number) and slack.value > 0):
+        return None
+    node = Comparison("=", inner.left, inner.right)
+    form = difference(node)
+    return _equation(node, form, exact(slack.value)) if form is None or len(form.coefficients) > 1 else None
 
 
 _OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}

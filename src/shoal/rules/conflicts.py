@@ -14,7 +14,7 @@ import numpy as np
 from shoal.errors import listed
 from shoal.kernels.arrays import Flags
 from shoal.rules.classify import Classified, Equation, Half, Values, Whole
-from shoal.rules.keeping import components
+from shoal.rules.components import components
 from shoal.rules.preferring import hard
 from shoal.rules.tuples import names_of
 
@@ -88,7 +88,7 @@ def _tied_to_kept(rules: Sequence[Classified], sets: Sequence[Sequence[str]]) ->
         for part in rule.parts:
             names = names_of(part)
             kept = [name for name in names if name not in changed]
-            if isinstance(part, Equation) and kept and len(kept) < len(names):
+            if isinstance(part, Equation) and not part.slack and kept and len(kept) < len(names):
                 mistakes.append(
                     f"rule '{rule.name}' sets {listed([n for n in names if n in changed])} equal to something with "
                     f"{listed(kept)} in it, kept as it is in every record, which no common value of a group can be; "
@@ -149,9 +149,10 @@ def _satisfiable(rules: Sequence[Classified], whole: Collection[str]) -> bool:
             all_whole = all(integral[place[name]] for name in part.form.coefficients)
             whole_form = all(c.denominator == 1 for c in part.form.coefficients.values())
             end -= 1.0 if all_whole and whole_form and end == int(end) else _STRICT * max(1.0, abs(end))
+        slack = float(part.slack) if isinstance(part, Equation) else np.inf
         rows.append(row)
-        lows.append(end if isinstance(part, Equation) else -np.inf)
-        highs.append(end)
+        lows.append(end - slack)
+        highs.append(end + slack if isinstance(part, Equation) else end)
     if (low > high).any():
         return False
     if not rows and not integral.any():

@@ -6,6 +6,8 @@ without it. Equations in which every column is needed elsewhere are first brough
 What is free is rounded to the precision of its column. Where the columns of a linear equation are all of a fixed
 precision, a free one may have to be a multiple of more than its last digit: in T = A + 0.5 C with whole numbers C is
 even. With ``n_i`` the whole coefficients and v the derived column, multiples of ``n_v / gcd(n_i, n_v)`` do.
+
+Where an equation has slack, its dependent column stays where it is between two ends, and needs no such multiples.
 """
 
 from __future__ import annotations
@@ -19,14 +21,17 @@ from shoal.rules.algebra import LinearForm, isolate
 from shoal.rules.classify import Equation
 from shoal.rules.expression import Arithmetic, Comparison, Number, Value, Variable
 
+_INSIDE = 1.0 - 1e-9  # of a slack: so that rounding does not leave it
+
 
 @dataclass(frozen=True)
 class Derived:
-    """A column and the value that it is derived as."""
+    """A column and the value that it is derived as, or the two between which it is left where there is slack."""
 
     name: str
     value: Value
     equation: Equation
+    ends: tuple[Value, Value] | None = None
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,9 @@ def derive(equations: Sequence[Equation], grids: Mapping[str, Fraction], fixed: 
     """
     order = _peel(list(equations), grids, fixed)
     if order is None:
+        equations = [e for e in equations if not e.slack]
+        order = _peel(list(equations), grids, fixed)
+    if order is None:
         order = _peel(_echelon(equations, fixed), grids, fixed) or []
     steps: dict[str, Fraction] = {}
     for found in order:
@@ -83,7 +91,7 @@ def _peel(left: list[Equation], grids: Mapping[str, Fraction], fixed: Collection
                     continue
                 value = isolate(equation.comparison, name)
                 if value is not None:
-                    derived = Derived(name, value, equation)
+                    derived = Derived(name, value, equation, _ends(equation, name))
                     choices.append(((*_rank(derived, grids), i, place), i, derived))
         if not choices:
             return None
@@ -93,6 +101,16 @@ def _peel(left: list[Equation], grids: Mapping[str, Fraction], fixed: Collection
     return order[::-1]
 
 
+def _ends(equation: Equation, name: str) -> tuple[Value, Value] | None:
+    """Return what a column is where an equation has all of its slack, to either side; None where it has none."""
+    if not equation.slack:
+        return None
+    left, right = equation.comparison.left, equation.comparison.right
+    slack = Number(float(equation.slack) * _INSIDE)
+    below, above = (isolate(Comparison("=", left, Arithmetic(sign, right, slack)), name) for sign in ("-", "+"))
+    return (below, above) if below and above else None
+
+
 def _rank(derived: Derived, grids: Mapping[str, Fraction]) -> tuple[int, int]:
     """Return how unsuitable a column is to be derived: whether rounding would spoil it, and whether it stands alone."""
     sides = (derived.equation.comparison.left, derived.equation.comparison.right)
@@ -100,6 +118,8 @@ def _rank(derived: Derived, grids: Mapping[str, Fraction]) -> tuple[int, int]:
     if derived.name not in grids:
         return 0, alone
     form = derived.equation.form
+    if derived.ends:
+        return 0, alone
     if form is None or any(name not in grids for name in form.coefficients):
         return 1000, alone
     whole = _whole_coefficients(form, grids)
@@ -118,7 +138,7 @@ def _whole_coefficients(form: LinearForm, grids: Mapping[str, Fraction]) -> dict
 def _steps(derived: Derived, grids: Mapping[str, Fraction]) -> dict[str, Fraction]:
     """Return what the free columns of a linear equation must be multiples of, where all have a fixed precision."""
     form = derived.equation.form
-    if form is None or any(name not in grids for name in form.coefficients):
+    if derived.ends or form is None or any(name not in grids for name in form.coefficients):
         return {}
     whole = _whole_coefficients(form, grids)
     own = abs(whole[derived.name])

@@ -1,6 +1,6 @@
 """Edit rules on their way through the pipeline: what they ask of declaring, grouping and aggregating.
 
-``prepare_rules`` classifies them, finds conflicts and chooses aggregators; ``split_strata`` keeps antecedents apart;
+``prepare_rules`` classifies them, finds conflicts and chooses aggregators; ``antecedents`` are what may be kept apart;
 ``keep`` changes what is released where it would break a rule. :mod:`shoal.rules.accounting` says how each was kept.
 """
 
@@ -15,11 +15,10 @@ import numpy as np
 from shoal.aggregate.sets import ProtectedSet
 from shoal.columns.categories import Category
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
-from shoal.columns.scaling import Records
 from shoal.errors import PlanError
-from shoal.kernels.arrays import Flags, Floats, Ints, Masked
+from shoal.kernels.arrays import Flags, Floats, Masked
 from shoal.plan.plan import EVERY_COLUMN
-from shoal.rules.antecedents import split_by_antecedents
+from shoal.rules.antecedents import Antecedents, antecedents_of
 from shoal.rules.classify import Classified, Equation, classify
 from shoal.rules.conflicts import conflicts
 from shoal.rules.evaluate import Observations, evaluate
@@ -65,13 +64,15 @@ def prepare_rules(
     table: Table,
     *,
     chosen: Mapping[str, str],
+    geometric: bool = False,
     by_column: str = "",
     orders: Orders | None = None,
 ) -> Editing:
     """Classify rules, choose aggregators, and raise PlanError where rules cannot be kept.
 
-    ``chosen`` are the aggregators of the plan, ``by_column`` is the method where that treats columns one by one,
-    and ``orders`` are the declared orders of categories.
+    ``chosen`` are the aggregators of the plan, ``geometric`` says whether products ask for geometric means,
+    ``by_column`` is the method where that treats columns one by one, and ``orders`` are the declared orders of
+    categories.
     """
     found = [classify(rule) for rule in rules]
     observations = read_observations(table, dict.fromkeys(name for rule in found for name in rule.variables), orders)
@@ -86,7 +87,7 @@ def prepare_rules(
     mistakes = conflicts(found, [quasi.names for quasi in sets], list(observations), whole, held, by_column)
     if mistakes:
         raise PlanError(mistakes)
-    return Editing(found, observations, held, _aggregators(hard(found), chosen, sets, observations))
+    return Editing(found, observations, held, _aggregators(hard(found), chosen, sets, observations, geometric))
 
 
 def _aggregators(
@@ -94,11 +95,13 @@ def _aggregators(
     named: Mapping[str, str],
     sets: Sequence[QuasiIdentifiers],
     observations: Mapping[str, Observations],
+    geometric: bool,
 ) -> dict[str, str]:
     """Choose the aggregators that rules ask for, of columns for which the plan does not name one.
 
-    The geometric mean keeps products where all factors are above 0 and no sum needs them. Everything else takes the
-    mean: of the values that a list or the original allows, the nearest to it loses least.
+    The geometric mean, where asked for, keeps products whose factors are all above 0 and that no sum needs. Everything
+    else takes the mean, which keeps totals: of the values that a list or the original allows, the nearest to it loses
+    least.
     """
     if EVERY_COLUMN in named:
         return {}
@@ -107,7 +110,7 @@ def _aggregators(
     summed = {name for part in parts if isinstance(part, Equation) and part.form for name in part.variables}
     for part in parts:
         names = names_of(part)
-        if not isinstance(part, Equation) or not part.product or summed & set(names):
+        if not geometric or not isinstance(part, Equation) or not part.product or summed & set(names):
             continue
         if all(_positive(observations[name]) for name in names):
             chosen.update({name: "geometric-mean" for name in names if name not in chosen})
@@ -119,12 +122,9 @@ def _positive(observations: Observations) -> bool:
     return observations.values.dtype.kind in "iuf" and bool((observations.values[observations.observed] > 0).all())
 
 
-def split_strata(editing: Editing, quasi: QuasiIdentifiers, strata: Ints, k: int) -> tuple[Ints, set[str]]:
-    """Return the strata of a set split by the antecedents of its rules, and the rules whose antecedent was used."""
-    records = Records(np.zeros((len(strata), 1)))  # where there are only categories, all strata are as near
-    if quasi.numbers():
-        records = quasi.scaled()
-    return split_by_antecedents(strata, editing.of(quasi), editing.observations, records, k)
+def antecedents(editing: Editing, quasi: QuasiIdentifiers, k: int) -> Antecedents:
+    """Return the antecedents of the rules of a set that may be strata."""
+    return antecedents_of(editing.of(quasi), editing.observations, k)
 
 
 def keep(

@@ -236,7 +236,7 @@ class _Evaluation:
         alone = [side.decimals for side in (left, right) if side.decimals is not None]
         computed = left.magnitude is not None or right.magnitude is not None
         if equality and computed and alone:
-            return np.maximum(rounding, 0.5 * 10.0 ** -alone[0] * (1 + _ROUNDING))
+            return rounding + 0.5 * 10.0 ** -alone[0] * (1 + _ROUNDING)
         return rounding
 
     def member(self, operand: _Result, values: tuple[Number | Text, ...]) -> Verdict:

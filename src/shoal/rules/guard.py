@@ -105,7 +105,15 @@ def guard_rules(
     if mistakes:
         raise PlanError(mistakes)
     held = {rule.name: ~verdict_of(rule, original).violated for rule in rules}
-    editing = prepare_rules(rules, sets, table, chosen=plan.aggregators, by_column=by_column, orders=plan.orders)
+    editing = prepare_rules(
+        rules,
+        sets,
+        table,
+        chosen=plan.aggregators,
+        geometric=plan.product_rules == "geometric-means",
+        by_column=by_column,
+        orders=plan.orders,
+    )
     only = [rule for rule in rules if rule.condition is None]
     held |= {name: ~flags for name, flags in engine_failures(only, original).items()}
     editing = replace(editing, held={**editing.held, **held})

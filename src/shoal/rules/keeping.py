@@ -5,7 +5,8 @@ this, and leaves as soon as its tuple keeps all of them, at the precision at whi
 
 1. what the aggregators gave;
 2. projected and derived (:mod:`shoal.rules.settling`), and categories moved to the nearest that are allowed
-   (:mod:`shoal.rules.nearest_allowed`), with the consequents of all antecedents that came out true;
+   (:mod:`shoal.rules.nearest_allowed`): the nearest of what keeps the consequents of all antecedents that came out
+   true, with slack or without, and what makes the antecedents of broken rules false;
 3. the nearest whole numbers by a mixed-integer program (:mod:`shoal.rules.solving`);
 4. the nearest record of the group that keeps the rules, then of the table (:mod:`shoal.rules.records`);
 5. nothing: the columns of the rules that would be broken are suppressed in the group.
@@ -14,17 +15,20 @@ this, and leaves as soon as its tuple keeps all of them, at the precision at whi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 import numpy as np
 
 from shoal.kernels.arrays import Flags, Floats, Ints, Numbers
 from shoal.kernels.representatives import Grouping, group_rows
-from shoal.rules.classify import Classified
+from shoal.rules.classify import Classified, Equation, Part
+from shoal.rules.components import components
 from shoal.rules.evaluate import Observations
 from shoal.rules.nearest_allowed import costs, move_to_allowed
 from shoal.rules.preferring import keep_preferences
 from shoal.rules.records import nearest_donor, nearest_record
+from shoal.rules.refuting import refutations
 from shoal.rules.settling import Settling, on_grid
 from shoal.rules.solving import solve_group
 from shoal.rules.tuples import Bound, RuledColumn, Tuples
@@ -39,40 +43,18 @@ Released = tuple[Numbers, Flags]
 
 @dataclass(frozen=True)
 class Account:
-    """How the rules of a component were kept: groups by way, derived columns, and the way of each group."""
+    """How the rules of a component were kept: groups by way, and the columns that were derived.
+
+    ``broken`` is in how many records each rule would be broken by what the aggregators gave, ``by_group`` the way of
+    each group.
+    """
 
     rules: tuple[str, ...]
     columns: tuple[str, ...]
     ways: Ints
     derived: dict[str, tuple[str, ...]]
+    broken: dict[str, int] = field(default_factory=dict)
     by_group: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-
-
-def components(rules: Sequence[Classified], names: Sequence[str]) -> list[tuple[list[Classified], list[str]]]:
-    """Put rules that share columns together, transitively, and name their columns in the order given.
-
-    >>> from shoal.rules.classify import classify
-    >>> from shoal.rules.grammar import parse_rule
-    >>> rules = [classify(parse_rule(text)) for text in ("A <= B", "C > 0", "B <= D")]
-    >>> [found for _, found in components(rules, ["A", "B", "C", "D"])]
-    [['A', 'B', 'D'], ['C']]
-    """
-    from scipy.cluster.hierarchy import DisjointSet  # slow to import, and most tables have no rules
-
-    together = DisjointSet(names)
-    for rule in rules:
-        tied = [name for name in rule.variables if name in together]
-        for name in tied[1:]:
-            together.merge(name, tied[0])
-    found: dict[str, tuple[list[Classified], list[str]]] = {}
-    for rule in rules:
-        tied = [name for name in rule.variables if name in together]
-        if tied:
-            found.setdefault(together[tied[0]], ([], []))[0].append(rule)
-    for name in names:
-        if together[name] in found:
-            found[together[name]][1].append(name)
-    return list(found.values())
 
 
 def keep_rules(
@@ -143,17 +125,26 @@ class _State:
     def __init__(self, tuples: Tuples, released: Sequence[Released]) -> None:
         self.tuples = tuples
         found = [_by_group(values, seen, tuples.grouping) for values, seen in released]
-        self.codes: Floats = np.column_stack([values for values, _ in found])
-        for j, column in enumerate(tuples.columns):
-            if column.decimal and column.grid:  # as it will be written
-                self.codes[:, j] = on_grid(self.codes[:, j], column.grid)
+        self.codes: Floats = self.on_grids(np.column_stack([values for values, _ in found]))
         self.there: Flags = np.column_stack([there for _, there in found])
+        self.given = self.codes.copy()
         self.targets: Floats = self.natural(self.codes)
         self.ways = np.zeros(tuples.count, dtype=np.int64)
         every = np.arange(tuples.count)
-        broken = tuples.broken(every, self.codes, self.there).any(axis=1)
+        each = tuples.broken(every, self.codes, self.there)
+        broken = each.any(axis=1)
+        sizes = np.diff(tuples.grouping.starts)
+        self.records = {rule.name: int(sizes[each[:, i]].sum()) for i, rule in enumerate(tuples.rules)}
         self.loose = every[~broken & tuples.loose(every, self.codes, self.there)]
         self.bad = every[broken]
+        self.best = np.full(tuples.count, np.inf)  # squared distance of what was taken from the target
+
+    def on_grids(self, codes: Floats) -> Floats:
+        """Return tuples as they will be written."""
+        for j, column in enumerate(self.tuples.columns):
+            if column.decimal and column.grid:
+                codes[:, j] = on_grid(codes[:, j], column.grid)
+        return codes
 
     def natural(self, codes: Floats) -> Floats:
         return np.column_stack([c.natural(codes[:, j]) for j, c in enumerate(self.tuples.columns)])
@@ -163,16 +154,32 @@ class _State:
         return np.column_stack([c.coded(numbers[:, j]).astype(np.float64) for j, c in enumerate(columns)])
 
     def offer(self, chosen: Ints, codes: Floats, way: int) -> None:
-        """Take new tuples for some of the groups that are left where they keep all rules."""
+        """Take new tuples for some groups where they keep all rules and are nearer than what was taken before."""
         there = self.there[chosen]
         good = ~self.tuples.broken(chosen, codes, there).any(axis=1)
         for j, column in enumerate(self.tuples.columns):
             # its type may not hold what is outside the range of the original, and no rule may know it
             if not column.coded_names:
                 good &= ((codes[:, j] >= column.low) & (codes[:, j] <= column.high)) | ~there[:, j]
+        away = self.distances(chosen, codes)
+        good &= away < self.best[chosen]
+        self.best[chosen[good]] = away[good]
         self.codes[chosen[good]] = codes[good]
         self.ways[chosen[good]] = way
         self.bad = np.setdiff1d(self.bad, chosen[good], assume_unique=True)
+
+    def distances(self, chosen: Ints, codes: Floats) -> Floats:
+        """Return squared distances of tuples from their targets in standard deviations, of categories in meaning."""
+        away = np.zeros(len(chosen))
+        numbers, there = self.natural(codes), self.there[chosen]
+        for j, column in enumerate(self.tuples.columns):
+            if column.coded_names:
+                far = costs(self.tuples, j, chosen, self.targets[chosen, j])
+                gaps = far[np.arange(len(chosen)), codes[:, j].astype(np.int64)] - far.min(axis=1)
+            else:
+                gaps = ((numbers[:, j] - self.targets[chosen, j]) / (column.scale or 1.0)) ** 2
+            away += np.where(there[:, j], gaps, 0.0)
+        return away
 
 
 def _moved(tuples: Tuples, released: Sequence[Released], changed: Sequence[Released], account: Account) -> Floats:
@@ -201,14 +208,9 @@ def _keep(tuples: Tuples, released: Sequence[Released]) -> tuple[list[Released],
         if not len(state.bad):
             break
         left = state.bad
-        candidate = state.codes[left].copy()
-        for settling, bounds, at in _alike(tuples, left, active):
-            candidate[at] = state.coded(settling.settle(state.targets[left[at]]))
-            candidate[at] = move_to_allowed(tuples, bounds, left[at], candidate[at], state.there[left[at]])
-            for found in settling.derivation.derived:
-                needs = tuple(name for name in found.equation.variables if name != found.name)
-                derived.setdefault(found.name, needs)
+        candidate = _settled(state, left, active, derived)
         state.offer(left, candidate, CONSTRUCTED)
+        _offer_others(state, left, active, derived)
         now = active | tuples.active(left, candidate, state.there[left])
         again = np.isin(left, state.bad)
         unchanged = bool((now == active)[again].all())
@@ -225,21 +227,81 @@ def _keep(tuples: Tuples, released: Sequence[Released]) -> tuple[list[Released],
     changed = [_spread(tuples, j, state, values, seen) for j, (values, seen) in enumerate(released)]
     names = tuple(rule.name for rule in tuples.rules)
     account = Account(
-        names, tuple(c.name for c in tuples.columns), np.bincount(state.ways, minlength=len(WAYS)), derived, state.ways
+        names,
+        tuple(c.name for c in tuples.columns),
+        np.bincount(state.ways, minlength=len(WAYS)),
+        derived,
+        state.records,
+        state.ways,
     )
     return changed, account
 
 
-def _alike(tuples: Tuples, chosen: Ints, active: Flags) -> list[tuple[Settling, list[Bound], Ints]]:
-    """Put groups together that must keep the same parts; returns how to settle them, the parts, and their places."""
+def _settled(
+    state: _State,
+    chosen: Ints,
+    active: Flags,
+    derived: dict[str, tuple[str, ...]],
+    instead: Sequence[Sequence[Part]] = (),
+    tight: bool = False,
+) -> Floats:
+    """Return tuples of some groups that keep their active parts, as far as the construction succeeds."""
+    candidate = state.codes[chosen].copy()
+    for settling, bounds, at in _alike(state.tuples, chosen, active, instead, tight):
+        candidate[at] = state.coded(settling.settle(state.targets[chosen[at]]))
+        candidate[at] = move_to_allowed(state.tuples, bounds, chosen[at], candidate[at], state.there[chosen[at]])
+        for found in settling.derivation.derived:
+            needs = tuple(name for name in found.equation.variables if name != found.name)
+            derived.setdefault(found.name, needs)
+    return candidate
+
+
+def _offer_others(state: _State, chosen: Ints, active: Flags, derived: dict[str, tuple[str, ...]]) -> None:
+    """Offer tuples that use no slack, and those that make antecedents false instead of keeping what they ask for."""
+    tuples = state.tuples
+    if any(isinstance(bound.part, Equation) and bound.part.slack for bound in tuples.parts):
+        state.offer(chosen, _settled(state, chosen, active, derived, tight=True), CONSTRUCTED)
+    known = {b.antecedent: refutations(b.antecedent) for b in tuples.parts if b.antecedent is not None}
+    most = max(map(len, known.values()), default=0)
+    if not most:
+        return
+    broken = tuples.broken(chosen, state.given[chosen], state.there[chosen])
+    asked = [b.antecedent is not None and bool(known[b.antecedent]) for b in tuples.parts]
+    turned = active & np.array(asked) & broken[:, [bound.rule for bound in tuples.parts]]
+    some = turned.any(axis=1)
+    for i in range(most if some.any() else 0):
+        # a part whose antecedent is to be false is replaced by what makes it so
+        ways = [known[b.antecedent] if b.antecedent is not None else [] for b in tuples.parts]
+        instead = [way[min(i, len(way) - 1)] if way else () for way in ways]
+        both = np.concatenate([active[some] & ~turned[some], turned[some]], axis=1)
+        state.offer(chosen[some], _settled(state, chosen[some], both, derived, instead), CONSTRUCTED)
+
+
+def _alike(
+    tuples: Tuples,
+    chosen: Ints,
+    active: Flags,
+    instead: Sequence[Sequence[Part]] = (),
+    tight: bool = False,
+) -> list[tuple[Settling, list[Bound], Ints]]:
+    """Put groups together that must keep the same parts; returns how to settle them, the parts, and their places.
+
+    ``active`` has further columns for what some keep ``instead``; with ``tight`` no slack is used.
+    """
     if not len(chosen):
         return []
     kinds, of = np.unique(active, axis=0, return_inverse=True)
+    every = [[bound] for bound in tuples.parts]
+    pairs = zip(tuples.parts, instead, strict=False)  # there may be nothing instead
+    every += [[Bound(own.rule, part, None) for part in parts] for own, parts in pairs]
     found = []
     for i, kind in enumerate(kinds):
         at = np.flatnonzero(of.reshape(-1) == i)
-        bounds = [bound for bound, needed in zip(tuples.parts, kind, strict=True) if needed]
-        found.append((Settling(tuples, [bound.part for bound in bounds], chosen[at]), bounds, at))
+        bounds = [bound for own, needed in zip(every, kind, strict=True) if needed for bound in own]
+        parts = [bound.part for bound in bounds]
+        if tight:
+            parts = [replace(p, slack=Fraction(0)) if isinstance(p, Equation) else p for p in parts]
+        found.append((Settling(tuples, parts, chosen[at]), bounds, at))
     return found
 
 
@@ -274,6 +336,7 @@ def _take_records(state: _State) -> None:
             rows = nearest_donor(tuples, left, state.targets[left])
         found = rows >= 0
         codes = np.column_stack([c.column.values[rows[found]].astype(np.float64) for c in tuples.columns])
+        codes = state.on_grids(codes)
         state.offer(left[found], codes, way)
 
 

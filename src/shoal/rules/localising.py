@@ -23,10 +23,10 @@ from shoal.kernels.arrays import Floats
 from shoal.plan.plan import Reading
 from shoal.rules.checking import RuleTable, check_fit, verdict_of
 from shoal.rules.classify import classify
+from shoal.rules.components import components
 from shoal.rules.evaluate import Observations
 from shoal.rules.expression import Comparison, Member, Number, Text, Variable, walk
 from shoal.rules.findings import orders_of, rules_of
-from shoal.rules.keeping import components
 from shoal.rules.repairs import Cells, Repair, unanswerable
 from shoal.rules.rule import Rule
 from shoal.tables.reading import read

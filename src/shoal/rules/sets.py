@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shoal.rules.classify import classify
-from shoal.rules.keeping import components
+from shoal.rules.components import components
 from shoal.rules.rule import Rule
 
 SET_SIZE = 3  # of the paper

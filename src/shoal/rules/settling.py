@@ -6,7 +6,8 @@ For groups that must keep the same parts of rules:
 2. columns that take values from a list (constants, the original) go to the nearest of them and stay there, and the
    others are projected again;
 3. free columns are rounded to the precision of their column, or to what their equations ask for;
-4. dependent columns are derived from them, in the very operations of the rule, so that it holds to the last digit.
+4. dependent columns are derived from them, in the very operations of the rule, so that it holds to the last digit; one
+   of an equation with slack goes no further than it must.
 
 Floats in linear equations are rounded to a binary fraction a thousand-millionth of a standard deviation wide: sums of
 such numbers are exact, in any order of adding.
@@ -23,7 +24,7 @@ import numpy as np
 from shoal.kernels.arrays import Floats, Ints
 from shoal.rules.algebra import LinearForm, gradient
 from shoal.rules.classify import Domain, Equation, Half, Part, Values, Whole
-from shoal.rules.deriving import derive
+from shoal.rules.deriving import Derived, derive
 from shoal.rules.evaluate import Observations, evaluate_value
 from shoal.rules.projection import Tangent, nearest_points
 from shoal.rules.tuples import RuledColumn, Tuples, names_of
@@ -38,6 +39,7 @@ class System:
 
     halves: list[Half] = field(default_factory=list)
     equations: list[Equation] = field(default_factory=list)
+    near: list[Equation] = field(default_factory=list)  # those with slack
     lists: dict[str, Floats] = field(default_factory=dict)
     whole: set[str] = field(default_factory=set)
 
@@ -51,6 +53,11 @@ def system_of(parts: Sequence[Part], columns: Sequence[RuledColumn]) -> System:
         inside = [name for name in names if name in usable]
         if isinstance(part, Half) and inside:
             found.halves.append(part)
+        elif isinstance(part, Equation) and part.slack:
+            if part.form and inside:
+                found.halves += _sides(part.form, part.slack)
+            if len(inside) == len(names):
+                found.near.append(part)
         elif isinstance(part, Equation) and len(inside) == len(names):
             found.equations.append(part)
         elif isinstance(part, Whole) and inside:
@@ -66,6 +73,12 @@ def system_of(parts: Sequence[Part], columns: Sequence[RuledColumn]) -> System:
     for name in found.whole & set(found.lists):
         found.lists[name] = found.lists[name][found.lists[name] == np.rint(found.lists[name])]
     return found
+
+
+def _sides(form: LinearForm, slack: Fraction) -> list[Half]:
+    """Return a linear equation with slack as two inequalities."""
+    bound = LinearForm({}, -slack)
+    return [Half(bound.plus(form, Fraction(sign))) for sign in (1, -1)]
 
 
 def _shorten(lists: dict[str, Floats], name: str, numbers: Floats) -> None:
@@ -93,7 +106,7 @@ class Settling:
         self.grids = {c.name: c.grid for c in self.columns if c.grid is not None}
         self.grids.update({name: Fraction(1) for name in self.system.whole if name not in self.grids})
         fixed = {c.name for c in self.columns if c.scale == 0.0} | set(self.system.lists)
-        self.derivation = derive(self.system.equations, self.grids, fixed)
+        self.derivation = derive([*self.system.equations, *self.system.near], self.grids, fixed)
         self.linear = self._linear()
         self.limits = self._limits()
 
@@ -131,8 +144,22 @@ class Settling:
             value = np.where(np.isfinite(value), value, 0.0)
             if found.name in self.grids:
                 value = on_grid(value, self.grids[found.name])
-            numbers[:, self.place[found.name]] = value
+            j = self.place[found.name]
+            numbers[:, j] = value if found.ends is None else self._between(found, observations, numbers[:, j], value)
         return numbers
+
+    def _between(self, found: Derived, observations: dict[str, Observations], now: Floats, middle: Floats) -> Floats:
+        """Move a dependent column between the ends that a slack leaves; to the middle where its grid has none there."""
+        with np.errstate(all="ignore"):
+            one, other = (evaluate_value(end, observations)[0] for end in found.ends or ())
+        low, high = np.minimum(one, other), np.maximum(one, other)
+        step = self.grids.get(found.name)
+        if step is not None:
+            unit = float(step)
+            low, high = np.ceil(low / unit) * unit, np.floor(high / unit) * unit
+            now, low, high = (on_grid(part, step) for part in (now, low, high))
+        inside = np.isfinite(low) & np.isfinite(high) & (low <= high)
+        return np.where(inside, np.clip(now, low, np.maximum(low, high)), middle)
 
     def _binary_step(self) -> float:
         """Return the step of floats in linear equations: a power of two."""
@@ -141,8 +168,9 @@ class Settling:
         return float(2.0 ** (np.floor(np.log2(widest)) - _BITS)) if widest > 0.0 else 0.0
 
     def _project(self, targets: Floats, scale: Floats) -> Floats:
-        curved = [e for e in self.system.equations if e.form is None and _smooth(e)]
-        tangent = self._tangent(curved) if curved else None
+        both = [*self.system.equations, *self.system.near]
+        curved = [e for e in both if e.form is None and _smooth(e)]
+        tangent = self._tangent(curved, targets) if curved else None
         matrix, constants = self.linear
         with np.errstate(all="ignore"):
             found = nearest_points(
@@ -206,8 +234,14 @@ class Settling:
         np.maximum.at(largest, places[there], total[there])
         return largest
 
-    def _tangent(self, curved: Sequence[Equation]) -> Tangent:
-        """Return the function from points to tangents of the equations that are not linear."""
+    def _tangent(self, curved: Sequence[Equation], targets: Floats) -> Tangent:
+        """Return the function from points to tangents of the equations that are not linear.
+
+        One with slack is met where the way from the target crosses its end, or not at all where that is inside.
+        """
+        left_over = np.column_stack([self._difference(e, targets) for e in curved])
+        slack = np.array([float(e.slack) for e in curved])
+        left_over = np.clip(np.nan_to_num(left_over), -slack, slack)
 
         def tangent(points: Floats) -> tuple[Floats, Floats]:
             by_name = {c.name: points[:, j] for j, c in enumerate(self.columns)}
@@ -222,9 +256,17 @@ class Settling:
                         slopes[:, r, self.place[name]] += sign * slope
             slopes = np.nan_to_num(slopes, nan=0.0, posinf=0.0, neginf=0.0)
             ends = np.nan_to_num(ends, nan=0.0, posinf=0.0, neginf=0.0)
-            return slopes, ends + np.einsum("mrd,md->mr", slopes, points)
+            return slopes, ends + left_over + np.einsum("mrd,md->mr", slopes, points)
 
         return tangent
+
+    def _difference(self, equation: Equation, points: Floats) -> Floats:
+        """Return by how much the sides of an equation differ at points."""
+        by_name = {c.name: points[:, j] for j, c in enumerate(self.columns)}
+        nothing: tuple[Floats, dict[str, Floats]] = (np.zeros(len(points)), {})
+        sides = (equation.comparison.left, equation.comparison.right)
+        left, right = ((gradient(side, by_name) or nothing)[0] for side in sides)
+        return left - right
 
 
 def _low(column: RuledColumn) -> float:

@@ -25,6 +25,7 @@ from shoal.rules.classify import Classified, Equation, Part, When
 from shoal.rules.evaluate import Observations, Verdict, evaluate, evaluate_value
 from shoal.rules.expression import And, Comparison, Condition, variables_of, walk
 
+_NEAR_STEP = 1e-6  # of a grid
 _LARGEST = 2.0**53  # up to here a float tells whole numbers apart
 
 
@@ -72,15 +73,17 @@ class RuledColumn:
 
     @cached_property
     def low(self) -> float:
-        """Smallest value of the column."""
+        """Smallest value of the column, on its grid."""
         seen = self.column.values[self.column.observed]
-        return float(seen.min()) if len(seen) else 0.0
+        low = float(seen.min()) if len(seen) else 0.0
+        return low if not self.decimal else min(low, _on_grid(low, self.grid, np.floor))
 
     @cached_property
     def high(self) -> float:
-        """Largest value of the column."""
+        """Largest value of the column, on its grid."""
         seen = self.column.values[self.column.observed]
-        return float(seen.max()) if len(seen) else 0.0
+        high = float(seen.max()) if len(seen) else 0.0
+        return high if not self.decimal else max(high, _on_grid(high, self.grid, np.ceil))
 
     @property
     def coded_names(self) -> bool:
@@ -104,6 +107,15 @@ class RuledColumn:
     def as_observations(self, codes: Numbers, observed: Flags) -> Observations:
         """Return values of the column as rules see them."""
         return released_observations(self.column, self.observations, codes, observed)
+
+
+def _on_grid(number: float, grid: Fraction | None, rounding: np.ufunc) -> float:
+    """Return the next multiple of a grid below or above a number; the number where it is one, whatever floats make."""
+    assert grid is not None
+    steps = number * grid.denominator / grid.numerator
+    near = np.rint(steps)
+    steps = near if abs(steps - near) < _NEAR_STEP else rounding(steps)
+    return float(steps * grid.numerator / grid.denominator)
 
 
 def released_observations(column: AnyColumn, original: Observations, codes: Numbers, observed: Flags) -> Observations:
@@ -275,7 +287,7 @@ class Tuples:
         """Whether an equation holds only up to the rounding of floats, which another engine may not allow."""
         found = np.zeros(len(chosen), dtype=bool)
         for bound in self.parts:
-            if bound.antecedent is not None or not isinstance(bound.part, Equation):
+            if bound.antecedent is not None or not isinstance(bound.part, Equation) or bound.part.slack:
                 continue
             sides = (bound.part.comparison.left, bound.part.comparison.right)
             names = bound.part.variables

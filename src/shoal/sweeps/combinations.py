@@ -212,7 +212,10 @@ def _too_small(declared: Declared, samples: Sequence[Table], records: int) -> li
 
 def draw_samples(table: Table, size: int, repeats: int, seed: int) -> list[Table]:
     """Return random samples of the rows, each without replacement, in the order of the table."""
-    return [open_table(table.frame[rows].to_native()) for rows in sampled_rows(len(table), size, repeats, seed)]
+    return [
+        open_table(table.frame[rows].to_native(), table.precision)
+        for rows in sampled_rows(len(table), size, repeats, seed)
+    ]
 
 
 def sampled_rows(records: int, size: int, repeats: int, seed: int) -> list[Ints]:

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import PlanError
+from shoal.plan.decimals import as_decimals
 from shoal.plan.plan import Reading, as_reading
+from shoal.tables.decimals import precision_of
 from shoal.tables.files import Source, read_file
 from shoal.tables.table import Table, open_table
 
@@ -15,9 +17,13 @@ from shoal.tables.table import Table, open_table
 def read(data: Any, settings: Mapping[str, Any]) -> tuple[Source | None, Table]:
     """Open a table, or read it from a file."""
     reading = as_reading(settings.get("reading"))
+    try:
+        asked = as_decimals({} if settings.get("decimals") is None else settings["decimals"])
+    except PlanError:  # told by the plan
+        asked = {}
     if isinstance(data, str | Path):
         source = read_file(Path(data), reading)
-        return source, open_table(source.frame)
+        return source, open_table(source.frame, precision_of(source, asked))
     if reading != Reading():
         raise PlanError("reading: has no effect on a table that is in memory; leave it out")
-    return None, open_table(data)
+    return None, open_table(data, precision_of(None, asked))

@@ -18,6 +18,7 @@ from shoal.columns.numbers import Column
 from shoal.errors import DataError, counted
 from shoal.kernels.arrays import Flags, Floats, Ints, Numbers
 from shoal.plan.roles import Kind
+from shoal.tables.decimals import NOTHING_SAID, Precision
 from shoal.tables.disguised import is_number
 from shoal.tables.factors import Named, check_holds, factorise, holder, nullable
 from shoal.tables.identifying import Profile, looks_like_contact
@@ -41,10 +42,13 @@ class Table:
         The table as it was given.
     frame : narwhals.DataFrame
         A view of it.
+    precision : Precision
+        What is known about decimals beside the types of the columns.
     """
 
     native: Any
     frame: nw.DataFrame[Any]
+    precision: Precision = NOTHING_SAID
 
     @property
     def names(self) -> list[str]:
@@ -138,7 +142,7 @@ class Table:
         if _too_wide(numbers[observed]):
             raise DataError(f"column '{name}' spans more than its type can hold differences of; rescale it")
         if not whole:
-            return Column(name, numbers, observed)
+            return Column(name, numbers, observed, decimals=self.decimals(name))
         origin = numbers[np.argmax(observed)].item()
         with np.errstate(over="ignore"):
             differences = np.where(observed, (numbers - numbers.dtype.type(origin)).view(np.int64), 0)
@@ -167,21 +171,14 @@ class Table:
         return int((single & observed).sum()), int(observed.sum())
 
     def decimals(self, name: str) -> int | None:
-        """Return with how many decimals the type of a column holds its numbers; None where that is not fixed.
+        """Return with how many decimals the numbers of a column are held and released; None where that is not fixed.
 
         >>> import polars as pl
         >>> table = open_table(pl.DataFrame({"A": [1.5], "B": [2]}))
         >>> table.decimals("A"), table.decimals("B")
         (None, 0)
         """
-        dtype, native = self.frame[name].dtype, self.frame[name].to_native()
-        if dtype.is_integer():
-            return 0
-        if not isinstance(dtype, nw.Decimal):
-            return None
-        kind = getattr(native, "dtype", getattr(native, "type", None))
-        scale = getattr(getattr(kind, "pyarrow_dtype", kind), "scale", None)
-        return int(scale) if scale is not None else None
+        return self.precision.of(name, self.frame[name])
 
     def _check_digits(self, name: str, numbers: Any, whole: bool) -> None:
         """Refuse numbers of more digits than can be averaged without losing any."""
@@ -190,7 +187,8 @@ class Table:
             return
         if self.frame[name].dtype.is_integer():
             raise DataError(f"column '{name}' has whole numbers that 64 bits do not hold; rescale it")
-        if not float(np.abs(numbers).max()) * 10.0**decimals < _EXACT:
+        fixed = isinstance(self.frame[name].dtype, nw.Decimal)
+        if fixed and not float(np.abs(numbers).max()) * 10.0**decimals < _EXACT:
             raise DataError(
                 f"column '{name}' has decimal numbers of more than 15 digits, which cannot be averaged without losing "
                 "some; round or rescale it"
@@ -260,7 +258,7 @@ class Table:
         return put(self.native, columns, list(drop))
 
 
-def open_table(data: object) -> Table:
+def open_table(data: object, precision: Precision = NOTHING_SAID) -> Table:
     """Wrap a pandas, polars or pyarrow table."""
     if isinstance(data, nw.DataFrame):
         data = data.to_native()
@@ -281,7 +279,7 @@ def open_table(data: object) -> Table:
         raise DataError(_not_a_table(data)) from None
     if _library(frame) not in ("pandas", "polars", "pyarrow"):
         raise DataError(_not_a_table(data))
-    return Table(data, frame)
+    return Table(data, frame, precision)
 
 
 def _not_a_table(data: object) -> str:

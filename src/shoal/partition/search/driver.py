@@ -9,10 +9,12 @@ cycle that it was in. Either way it has done what a search with that number of s
 from __future__ import annotations
 
 import time
+from collections import deque
 
 import numpy as np
 
 from shoal.errors import PlanError
+from shoal.kernels.arrays import Ints
 from shoal.partition.search.budget import Budget
 from shoal.partition.search.found import Found
 from shoal.partition.search.pace import Pace, TellCycle
@@ -20,8 +22,18 @@ from shoal.partition.search.proof import GapGoal, certify
 from shoal.partition.search.searchable import S, Searchable, Tell
 
 
-def search(problem: Searchable[S], seed: int, budget: Budget, threads: int = 1, tell: Tell | None = None) -> Found:
-    """Search for the best groups within a budget, or for as many steps as suit the size, and prove a bound if asked."""
+def search(
+    problem: Searchable[S],
+    seed: int,
+    budget: Budget,
+    threads: int = 1,
+    tell: Tell | None = None,
+    keep: int = 0,
+) -> Found:
+    """Search for the best groups within a budget, or for as many steps as suit the size, and prove a bound if asked.
+
+    The groups of the last cycles before the end are found too, as many as are to be kept.
+    """
     reason = problem.why_no_bound() if budget.proofs else None
     if reason:
         raise PlanError(f"option '{budget.proofs[0]}' needs a lower bound, and {reason}; leave it out")
@@ -34,7 +46,9 @@ def search(problem: Searchable[S], seed: int, budget: Budget, threads: int = 1, 
     goal = None
     if budget.gap is not None:
         goal = GapGoal(problem, budget.gap, until, passes is not None or until is not None, threads)
-    state, done, interrupted = _cycles(problem, seed, passes, until=until, threads=threads, tell=tell, goal=goal)
+    before: deque[Ints] = deque(maxlen=keep)
+    cycles = _cycles(problem, seed, passes, until=until, threads=threads, tell=tell, goal=goal, before=before)
+    state, done, interrupted = cycles
     cost, exact = problem.cost(state), problem.exact(state)
     bound = goal.bound if goal else None
     if cost == 0.0 or (exact and problem.why_no_bound() is None):
@@ -43,7 +57,8 @@ def search(problem: Searchable[S], seed: int, budget: Budget, threads: int = 1, 
         bound, interrupted = certify(problem, state, cost, budget.bound, threads, tell)
     settled = done == 0 and problem.finished(state)
     groups, total = problem.groups(state), problem.total()
-    return Found(groups, cost, total, done, done * problem.size, interrupted, exact, settled, bound)
+    others = tuple(other for other in before if not np.array_equal(other, groups))
+    return Found(groups, cost, total, done, done * problem.size, interrupted, exact, settled, bound, others)
 
 
 def _cycles(
@@ -55,8 +70,12 @@ def _cycles(
     threads: int = 1,
     tell: Tell | None = None,
     goal: GapGoal[S] | None = None,
+    before: deque[Ints] | None = None,
 ) -> tuple[S, int, bool]:
-    """Return what is best, the proposals made for each record, and whether somebody ended it early."""
+    """Return what is best, the proposals made for each record, and whether somebody ended it early.
+
+    ``before`` is given the groups that each cycle starts from.
+    """
     state = problem.start(threads)
     lengths = problem.lengths
     pace = Pace(until, lengths)
@@ -80,6 +99,8 @@ def _cycles(
             return state, done, True
         if found is None:
             break
+        if before is not None and before.maxlen:
+            before.append(problem.groups(state))
         state, done, length, cycle = found, done + this, following, cycle + 1
         if last:
             break

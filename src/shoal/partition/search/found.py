@@ -27,6 +27,8 @@ class Found:
         Whether nothing had to be searched: any number of steps finds the same.
     bound : float or None
         What every partition is proved to cost at least, where that was tried or comes by itself.
+    before : tuple of int64 (n,)
+        Groups that cost more, from the last cycles before the end, where they were asked for.
     """
 
     groups: Ints
@@ -38,6 +40,7 @@ class Found:
     exact: bool = False
     settled: bool = False
     bound: float | None = None
+    before: tuple[Ints, ...] = ()
 
 
 def gap_of(cost: float, bound: float) -> float:
