@@ -56,9 +56,8 @@ def test_the_installed_command_writes_results_only_to_standard_output(table, out
 
 
 def test_without_json_the_summary_is_a_table(table, out):
-    result = run(
-        "protect", table, "-o", out, "-k", 4, "-q", "height", "--drop", "name,income,weight", "--decimals", "all"
-    )
+    roles = ["-q", "height", "--drop", "name,income,weight", "--keep", "age,hours,region,satisfied"]
+    result = run("protect", table, "-o", out, "-k", 4, *roles, "--decimals", "all")
     assert "information loss" in result.stdout
     assert "optimal, k = 4" in result.stdout
     assert result.stderr == ""

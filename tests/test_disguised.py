@@ -40,6 +40,7 @@ WRITTEN = {
     "euros": ([f"{v} €" for v in VALUES], {"signs": ["€"]}),
     "EUR": ([f"EUR {v}" for v in VALUES], {"signs": ["EUR"]}),
     "per cent": ([f"{v}%" for v in VALUES], {"signs": ["%"]}),
+    "thousands, k": ([f"{v}k" for v in VALUES], {"signs": ["k"]}),
     "kilograms": ([f"{v} kg" for v in VALUES], {"signs": ["kg"]}),
     "per cent with a space": ([f"{v / 8} %" for v in VALUES], {"signs": ["%"]}),
 }
@@ -48,6 +49,8 @@ UNREADABLE = {
     "parentheses": ([f"({v})" for v in VALUES], "negative numbers in parentheses"),
     "trailing minus": ([f"{v}-" for v in VALUES], "an odd minus sign"),
     "minus sign": ([f"\u2212{v}" for v in VALUES], "an odd minus sign"),
+    "lakhs": ([f"{1 + v % 9},20,{100 + v % 900}" for v in VALUES], "write them without separators"),
+    "k and M": ([f"{v}{'kM'[i % 2]}" for i, v in enumerate(VALUES)], "bring them to one unit"),
     "two currencies": ([f"{'$€'[i % 2]}{v}" for i, v in enumerate(VALUES)], "bring them to one unit"),
     "leap second": (["2016-12-31 23:59:60", *[f"2016-12-{d:02} 10:00:00" for d in range(1, 12)]], "leap seconds"),
     "leap second, UTC": (
@@ -242,6 +245,7 @@ def test_other_texts_among_numbers_in_a_guise_are_told(tmp_path):
         ["1-4", "5-9", "10-14", "15-19"],
         ["north", "south", "east"],
         ["A1", "B2", "C3"],
+        ["S", "M", "L", "4K"],
         ["<5", "5 to 9", "10+"],
         ["flat 1", "flat 2", "flat 3"],
         ["12 kg", "none", "heavy"],

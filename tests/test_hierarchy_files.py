@@ -330,3 +330,12 @@ def test_hierarchies_are_public():
 
     assert shoal.Hierarchy is Hierarchy
     assert shoal.load_hierarchy is load_hierarchy
+
+
+def test_a_file_that_is_no_hierarchy_is_told_in_a_few_sentences(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("".join(f"v{i % 40};{i}\n" for i in range(80)))
+    with pytest.raises(DataError) as caught:
+        load_hierarchy(path)
+    assert len(caught.value.mistakes) <= 7
+    assert "35 more names of 120 with several parents; where this is the wrong file" in str(caught.value)

@@ -37,7 +37,7 @@ THIRD_PARTY = {
     "blocking": {"numpy"},
     "partition": {"numpy", "scipy"},
     "rules": {"numpy", "scipy", "narwhals", "polars", "elementpath", "lxml", "saxonche", "yaml"},
-    "measures": {"numpy", "scipy", "narwhals"},
+    "measures": {"numpy", "scipy", "narwhals", "threadpoolctl"},
     "release": {"numpy", "narwhals", "polars"},
     "pipeline": {"numpy"},
     "sweeps": {"numpy", "narwhals", "polars", "altair", "threadpoolctl"},

@@ -289,3 +289,17 @@ def test_how_to_read_is_the_same_as_a_mapping_or_a_value(tmp_path):
     ]
     assert plans[0] == plans[1]
     assert plans[0].to_dict()["reading"] == {"missing": ["NA"]}
+
+
+@pytest.mark.parametrize(
+    ("setting", "asked"),
+    [
+        ("persons", {"identifiers": ["id"], "persons": ["id", "id"]}),
+        ("nominal", {"nominal": ["a", "a"]}),
+        ("blocking.columns", {"blocking": {"method": "spread-tree", "columns": ["a", "a"]}}),
+    ],
+)
+def test_a_column_that_is_named_twice_in_a_list_is_a_mistake(setting, asked):
+    name = "id" if setting == "persons" else "a"
+    with pytest.raises(shoal.PlanError, match=rf"^{setting}: column '{name}' is named 2 times; name it once$"):
+        Plan(k=3, quasi_identifiers=["a", "b"], **asked)

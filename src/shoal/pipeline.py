@@ -22,6 +22,7 @@ from shoal.plan.plan import Blocking, Plan, Reading, merge_settings
 from shoal.release.declaring import Declared, declare
 from shoal.release.grouping import Grouped, complete_groups, form_groups
 from shoal.release.kept_columns import kept_notes
+from shoal.release.kept_order import order_notes
 from shoal.release.own_values import own_values
 from shoal.release.promises import check_release
 from shoal.release.release import Release, check_output, check_report
@@ -35,7 +36,7 @@ from shoal.rules.guard import guard_rules
 from shoal.tables.files import Source
 from shoal.tables.manifest import manifest_path
 from shoal.tables.reading import read
-from shoal.tables.table import Table
+from shoal.tables.table import Table, open_table
 
 
 def protect(
@@ -283,7 +284,7 @@ def run(
     as_shown = [replace(part, quasi=quasi) for part, quasi in zip(protected, shown, strict=True)]
     rules = account_for(editing, ruled.kept, as_shown, how, ruled.without) if editing else []
     own = own_values(declared, table, protected)
-    told = kept_notes(plan, table)
+    told = [*kept_notes(plan, table), *order_notes(plan, table, open_table(data))]
     clock.lap("look at kept columns")
     done = Run(declared, strata, grouped, protected, rules, ruled, source, own, told)
     summary = summarise(done, seconds=clock.seconds())

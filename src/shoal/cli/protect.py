@@ -63,6 +63,9 @@ from shoal.cli.options import (
 )
 from shoal.cli.shell import out, printed_or_told, tell, told_errors
 from shoal.cli.tables import loss_advice, rules_table, summary_table
+from shoal.errors import listed
+
+_NAMED = 10  # columns without a role that one note names
 
 
 def protect(
@@ -164,7 +167,7 @@ def protect(
             overwrite=force,
             threads=threads,
         )
-        for note in [*release.summary.notes, *loss_advice(release.summary)]:
+        for note in [*release.summary.notes, *_without_role(release), *loss_advice(release.summary)]:
             tell(f"note: {note}")
         with printed_or_told(output):
             if as_json:
@@ -173,6 +176,13 @@ def protect(
                 out().print(summary_table(release.summary))
                 if release.summary.rules:
                     out().print(rules_table(release.summary))
+
+
+def _without_role(release: shoal.Release) -> list[str]:
+    """Name the columns that are kept because nothing was said about them."""
+    said = {name for name, _ in release.plan.roles_named()}
+    kept = [name for name in release.data.columns if name not in said]  # a file gives a frame of polars
+    return [f"kept as they are, since nothing is said about them: {listed(kept, most=_NAMED)}"] if kept else []
 
 
 def _options(given: Sequence[str] | None, **flags: float | None) -> dict[str, Any] | None:

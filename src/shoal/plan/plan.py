@@ -264,6 +264,14 @@ class Plan(CategorySettings):
             for name in self.persons or ()
             if name not in self.identifiers
         ]
+        cut_by = self.blocking.columns if self.blocking else ()
+        lists = {"persons": self.persons or (), "nominal": self.nominal, "blocking.columns": cut_by}
+        mistakes += [
+            f"{setting}: column '{name}' is named {names.count(name)} times; name it once"
+            for setting, names in lists.items()
+            for name in dict.fromkeys(names)
+            if names.count(name) > 1
+        ]
         if self.broken_rules != "refuse" and not self.rules and not self.rules_file:
             mistakes.append("broken_rules: has no effect without rules")
         if self.product_rules != "means" and not self.rules and not self.rules_file:

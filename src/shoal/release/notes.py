@@ -60,6 +60,11 @@ def _table_notes(run: Run, combined: int) -> list[str]:
             f"{counted(run.suppressed, 'cell')} suppressed: some but fewer than {k} values of the column were observed "
             "in the group"
         )
+    elif run.rules and (beside := run.suppressed - sum(run.for_patterns.values())) > 0:
+        notes.append(
+            f"{counted(beside, 'cell')} suppressed where no values of a group keep the rules; the summary of the rules "
+            "tells which, and protecting their other columns too, or leaving a rule out, may spare them"
+        )
     partial = [column.name for column, _ in run.released if isinstance(column, Category) and column.partial]
     if partial:
         notes.append(codes_only(partial))

@@ -1,8 +1,8 @@
 """Numbers, dates and times in the guise of text or of Python objects, which would silently become categories.
 
-``1,200``, ``$4``, ``4 %``, ``4 kg``, ``(4)``, ``2024-01-01T10:00:00Z``, ``3 Jan 2024``, ``10:30``, and
-objects such as ``decimal.Decimal``. A column of text is looked at by its distinct values: where more than half of them
-have such a form it was hardly meant as names, and whoever means it can say so.
+``1,200``, ``1,20,000``, ``$4``, ``4 %``, ``4 kg``, ``50k``, ``(4)``, ``2024-01-01T10:00:00Z``, ``3 Jan 2024``,
+``10:30``, and objects such as ``decimal.Decimal``. A column of text is looked at by its distinct values: where more
+than half of them have such a form it was hardly meant as names, and whoever means it can say so.
 """
 
 from __future__ import annotations
@@ -26,15 +26,18 @@ _UNITS = "kg mg lbs lb km cm mm ml °C °F °"
 _SIGNS = ("%", "‰", "US$", "R$", "Kč", "kr", "zł", "Fr.", *_CODES.split(), *_UNITS.split())
 _SIGN = "|".join([*map(re.escape, sorted(_SIGNS, key=len, reverse=True)), "[$¢£¤¥₠-₿]"])
 _SPACES = " \u00a0\u202f\u2009"
+_THOUSANDS = "[kKM]|mn|bn"  # as units behind a number
+_LAKHS = ",,"  # commas between hundreds, as in 1,20,000
 _NUMERAL = re.compile(
     rf"(?P<open>\()?\s*(?P<minus>[+\-\u2212]?)\s*(?P<before>{_SIGN})?\s*[+-]?"
     rf"(?P<body>\d(?:[\d.,'\u2019{_SPACES}]*\d)?)"
-    rf"\s*(?P<behind>{_SIGN})?(?P<trailing>-)?\s*(?P<close>\))?"
+    rf"\s*(?P<behind>{_SIGN}|{_THOUSANDS})?(?P<trailing>-)?\s*(?P<close>\))?"
 )
 _BODIES = (  # form of the digits, mark of thousands, mark of decimals
     (re.compile(r"\d+(\.\d+)?"), "", "."),
     (re.compile(r"[1-9]\d{0,2},\d{3}"), ",", "?"),  # or a decimal comma
     (re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?"), ",", "."),
+    (re.compile(r"\d{1,2}(,\d\d)+,\d{3}(\.\d+)?"), _LAKHS, "."),
     (re.compile(r"\d{1,3}(\.\d{3})+(,\d+)?"), ".", ","),
     (re.compile(rf"\d{{1,3}}([{_SPACES}]\d{{3}})+([.,]\d+)?"), " ", "."),
     (re.compile(r"\d{1,3}(['\u2019]\d{3})+([.,]\d+)?"), "'", "."),
@@ -207,7 +210,8 @@ def _numerals(found: Sequence[Numeral], others: int) -> Disguise:
         what.append("separators between thousands")
     elif decimals == {","}:
         what.append("decimal commas")
-    if len(thousands) == 1:
+    lakhs = _LAKHS in thousands
+    if len(thousands) == 1 and not lakhs:
         reading["thousands"] = next(iter(thousands))
     if decimals == {","}:
         reading["decimal"] = ","
@@ -221,7 +225,10 @@ def _numerals(found: Sequence[Numeral], others: int) -> Disguise:
     if others:
         what.append(f"{counted(others, 'other text')} among them")
         advice.append("if those mark missing values, say so (missing in `reading`, or --missing)")
-    if reading and len(signs) < 2 and len(thousands) < 2:
+    if lakhs:
+        reading = {}
+        advice.append("write them without separators")
+    elif reading and len(signs) < 2 and len(thousands) < 2:
         options = [
             f"--{name} '{','.join(value) if isinstance(value, list) else value}'" for name, value in reading.items()
         ]

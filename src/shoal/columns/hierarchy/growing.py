@@ -13,6 +13,7 @@ from shoal.errors import DataError, counted
 from shoal.plan.limits import DEEPEST_HIERARCHY
 
 _SHOWN = 20  # names in one sentence
+_ALIKE = 5  # sentences of the same kind
 
 
 class Found(NamedTuple):
@@ -62,8 +63,8 @@ def grow(
     Raises
     ------
     DataError
-        Nodes with two parents, cycles, or nodes that do not lead to one root; all of them. Or names from the root
-        to a leaf are more than are allowed.
+        Nodes with two parents, cycles, or nodes that do not lead to one root; a few of a kind, and how many. Or names
+        from the root to a leaf are more than are allowed.
 
     Examples
     --------
@@ -82,11 +83,16 @@ def grow(
     if not parents:
         raise DataError("the hierarchy is empty: it needs at least one name")
     say = _Told(places or {})
+    torn = {} if several else {name: above for name, above in parents.items() if len(above) > 1}
     mistakes = [
         f"{say.one(name)} has {len(above)} parents, {say.all(above)}; give it one"
-        for name, above in parents.items()
-        if len(above) > 1 and not several
+        for name, above in list(torn.items())[:_ALIKE]
     ]
+    if len(torn) > _ALIKE:
+        mistakes.append(
+            f"{counted(len(torn) - _ALIKE, 'more name')} of {len(parents)} with several parents; where this is the "
+            "wrong file, such as the table itself, name that of the hierarchy"
+        )
     tops = [name for name, above in parents.items() if not above]
     first = {name: next(iter(above), None) for name, above in parents.items()}
     lost = _cyclic(first) or (_knotted(parents) if several else [])
