@@ -246,3 +246,10 @@ def test_a_rule_that_a_language_has_no_words_for_is_refused_when_writing(text, r
         with pytest.raises(shoal.PlanError, match="has no form in") as error:
             write(parse_rules(f"odd: {text}"))
         assert reason in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["/*" * 20_000, "[a" * 20_000, "'" * 19_999, "(" * 20_000, "a > (\n" * 5_000])
+def test_a_hostile_text_is_refused_in_bounded_work(text):
+    for parse in (parse_checks, parse_validate):
+        with pytest.raises(shoal.PlanError):
+            parse(f"CREATE TABLE t (a INT CHECK (a > {text}", "hostile")

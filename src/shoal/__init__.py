@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from shoal.partition.methods import METHODS, find_method
     from shoal.pipeline import protect
     from shoal.plan.hierarchies import HierarchySettings, WordNetSettings
-    from shoal.plan.plan import Blocking, Plan, Reading
+    from shoal.plan.blocking import Blocking
+from shoal.plan.plan import Plan, Reading
     from shoal.plan.roles import Kind, Role
     from shoal.release.release import Release
     from shoal.release.summary import Summary
@@ -86,7 +87,7 @@ _HOME = {
     "FEWEST": "shoal.tables.hierarchy_inspection",
     "MEASURES": "shoal.measures.catalogue",
     "METHODS": "shoal.partition.methods",
-    "Blocking": "shoal.plan.plan",
+    "Blocking": "shoal.plan.blocking",
     "BrokenPromise": "shoal.errors",
     "DataError": "shoal.errors",
     "FileError": "shoal.errors",

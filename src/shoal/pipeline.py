@@ -16,9 +16,10 @@ from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.errors import PlanError
 from shoal.kernels.arrays import Ints
 from shoal.kernels.progress import show_progress
+from shoal.plan.blocking import Blocking
 from shoal.plan.dominance import Dominance
 from shoal.plan.files_read import files_read
-from shoal.plan.plan import Blocking, Plan, Reading, merge_settings
+from shoal.plan.plan import Plan, Reading, merge_settings
 from shoal.release.declaring import Declared, declare
 from shoal.release.grouping import Grouped, complete_groups, form_groups
 from shoal.release.kept_columns import kept_notes

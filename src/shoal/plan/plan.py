@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from shoal.errors import PlanError, did_you_mean
 from shoal.plan.automatic import is_auto
+from shoal.plan.blocking import Blocking, blocking_mistakes
 from shoal.plan.categories import CategorySettings, category_mistakes
 from shoal.plan.decimals import as_decimals
 from shoal.plan.dominance import Dominance
@@ -65,37 +66,6 @@ class Reading(Settings):
         if mistakes:
             raise PlanError(mistakes)
         return self
-
-
-class Blocking(Settings):
-    """How to cut a large table into blocks that are partitioned one by one.
-
-    Attributes
-    ----------
-    method : {"2d-tree", "spread-tree", "univariate", "equal-counts", "fixed-counts"}
-        How blocks are cut.
-    size : int or "auto"
-        Most records of a block; "auto" chooses from the number of columns.
-    columns : tuple of str
-        Blocking columns, of the quasi-identifiers; all of a set where none is named. ``univariate``,
-        ``equal-counts`` and ``fixed-counts`` take one, the first of the set where none is named.
-    repair : bool
-        Let records near a face join a group across it.
-    """
-
-    section: ClassVar[str] = "blocking."
-
-    method: Literal["2d-tree", "spread-tree", "univariate", "equal-counts", "fixed-counts"]
-    size: Annotated[int, Field(le=LARGEST_OPTION)] | Literal["auto"] = "auto"
-    columns: tuple[str, ...] = ()
-    repair: Flag = False
-
-    @field_validator("size", mode="before")
-    @classmethod
-    def _number_or_auto(cls, value: object) -> object:
-        if value != "auto" and (not isinstance(value, int) or isinstance(value, bool)):
-            raise PlanError("blocking.size: must be a whole number or auto")
-        return value
 
 
 def as_reading(value: object) -> Reading:
@@ -252,7 +222,7 @@ class Plan(CategorySettings):
         if not self.quasi_identifiers or not all(self.quasi_identifiers):
             mistakes.append("quasi_identifiers: name at least one column in each set")
         if not is_auto(self.quasi_identifiers):  # whose columns are known when the table is
-            mistakes += _blocking_mistakes(self) + category_mistakes(
+            mistakes += blocking_mistakes(self.blocking, self.k, self.quasi_identifiers) + category_mistakes(
                 self.model_dump(), {name for part in self.quasi_identifiers for name in part}
             )
             if self.set_size:
@@ -332,27 +302,6 @@ def _texts(value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
     return [text for part in value for text in _texts(part)] if isinstance(value, list | tuple) else []
-
-
-def _blocking_mistakes(plan: Plan) -> list[str]:
-    """Say what is wrong with the blocking of a plan."""
-    cut = plan.blocking
-    if cut is None:
-        return []
-    mistakes = []
-    if cut.size != "auto" and cut.size < 2 * plan.k:
-        mistakes.append(f"blocking.size: must be at least 2 k = {2 * plan.k}, not {cut.size}")
-    if cut.method in ("univariate", "equal-counts", "fixed-counts") and len(cut.columns) > 1:
-        mistakes.append(f"blocking.columns: '{cut.method}' takes one column, not {len(cut.columns)}")
-    members = [set(part) for part in plan.quasi_identifiers]
-    for name in cut.columns:
-        if not any(name in part for part in members):
-            mistakes.append(
-                f"blocking.columns: '{name}' is not a quasi-identifier{did_you_mean(name, set().union(*members))}"
-            )
-    if cut.columns and not mistakes and any(not part & set(cut.columns) for part in members):
-        mistakes.append("blocking.columns: every set of quasi-identifiers needs one of its own columns among them")
-    return mistakes
 
 
 def role_mistakes(mentions: list[tuple[str, Role]]) -> list[str]:

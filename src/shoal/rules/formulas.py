@@ -33,6 +33,7 @@ from shoal.rules.expression import (
 )
 from shoal.rules.tokens import as_number
 
+_MOST = 500_000  # words and signs of a text
 _LONGEST = 200  # terms of a sum or product, which are nested
 
 
@@ -56,6 +57,8 @@ def cut(text: str, pattern: re.Pattern[str]) -> list[Piece]:
         found = pattern.match(text, at)
         if found is None:
             raise Untranslatable(f"line {line} has a character that has no meaning there")
+        if len(pieces) == _MOST:
+            raise Untranslatable(f"it has more than {_MOST} words and signs")
         kind = found.lastgroup or "space"
         if kind != "space":
             pieces.append(Piece(kind, found.group(kind), line))

@@ -90,20 +90,24 @@ def parse_validate(text: str, place: str) -> list[Rule]:
 
 def _statements(text: str) -> list[tuple[int, str]]:
     """Cut a text into expressions: a line that ends inside parentheses, or with an operator, goes on in the next."""
-    joined: list[tuple[int, str]] = []
+    joined: list[tuple[int, list[str]]] = []
+    depth, goes_on = 0, False
     for line, rule in cut_rules(text):
-        if joined and _open(joined[-1][1]):
-            joined[-1] = (joined[-1][0], f"{joined[-1][1]}\n{rule}")
+        if depth > 0 or goes_on:
+            joined[-1][1].append(rule)
         else:
-            joined.append((line, rule))
-    return joined
+            joined.append((line, [rule]))
+            depth = 0
+        opened, goes_on = _open(rule)
+        depth += opened
+    return [(line, "\n".join(parts)) for line, parts in joined]
 
 
-def _open(text: str) -> bool:
+def _open(text: str) -> tuple[int, bool]:
+    """Return how many parentheses a text leaves open, and whether it ends with an operator."""
     bare = re.sub(r"\"[^\"]*\"|'[^']*'|`[^`]*`", "x", text)
-    if bare.count("(") + bare.count("{") > bare.count(")") + bare.count("}"):
-        return True
-    return bool(re.search(r"(?:[-+*/&|=<>,~]|%[^%]*%|\belse)\s*$", bare))
+    opened = bare.count("(") + bare.count("{") - bare.count(")") - bare.count("}")
+    return opened, bool(re.search(r"(?:[-+*/&|=<>,~]|%[^%]*%|\belse)\s*$", bare))
 
 
 def _translated(given: Sequence[tuple[str, str, str]], place: str) -> list[Rule]:

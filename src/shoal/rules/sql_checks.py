@@ -36,10 +36,10 @@ from shoal.rules.simplify import simplified
 
 _PIECES = re.compile(
     r"""
-    (?P<space>\s+|--[^\n]*|/\*.*?\*/)
+    (?P<space>\s+|--[^\n]*|/\*(?:.*?\*/|.*\Z))
   | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
   | '(?P<text>(?:[^']|'')*)'
-  | "(?P<quoted>(?:[^"]|"")*)" | `(?P<quoted2>[^`]*)` | \[(?P<quoted3>[^\W\d][^\]\n']*)\](?!\s*\[)
+  | "(?P<quoted>(?:[^"]|"")*)" | `(?P<quoted2>[^`]*)` | \[(?P<quoted3>[^\W\d][^\[\]\n']*)\](?!\s*\[)
   | (?P<name>[^\W\d][\w$]*)
   | (?P<sign>::|<=|>=|<>|!=|==|\|\||[-+*/%()<>=,;.\[\]])
   | (?P<other>.)
@@ -71,7 +71,7 @@ def parse_checks(text: str, place: str) -> list[Rule]:
         if words[:1] in (["create"], ["alter"]) and "table" in words:
             name = _table_name(statement)
             tables.setdefault(name.casefold(), {}).update(_types(statement))
-            found += [(constraint, body, name.casefold()) for constraint, body in _checks(statement)]
+            found += [(constraint, body, name.casefold()) for constraint, body in _checks(statement, place)]
     checked = list(dict.fromkeys(name for _, _, name in found))
     if len(checked) > 1:
         raise PlanError(f"{place}: has CHECK constraints of {counted(len(checked), 'table')}; keep those of one")
@@ -135,7 +135,7 @@ def _types(statement: Sequence[Piece]) -> dict[str, str]:
     return found
 
 
-def _checks(statement: Sequence[Piece]) -> list[tuple[str, Sequence[Piece]]]:
+def _checks(statement: Sequence[Piece], place: str) -> list[tuple[str, Sequence[Piece]]]:
     """Return what stands in the parentheses of each CHECK, with the name of the constraint."""
     found = []
     for at, piece in enumerate(statement):
@@ -148,6 +148,8 @@ def _checks(statement: Sequence[Piece]) -> list[tuple[str, Sequence[Piece]]]:
         while end < len(statement) and depth:
             depth += {"(": 1, ")": -1}.get(statement[end].text, 0) if statement[end].kind == "sign" else 0
             end += 1
+        if depth:
+            raise PlanError(f"{place}, line {piece.line}: the parentheses of a CHECK do not close")
         if end > at + 3:
             found.append((statement[at - 1].text if named else "", statement[at + 2 : end - 1]))
     return found
