@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+import importlib.util
+import itertools
 import json
 import time
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
 import shoal
-from all_partitions import least_squares, relaxation
+from all_partitions import least_squares, relaxation, squares
 from command_line import manifest_of, run
 from reference import sse
 from shoal.partition.optimal.certificate import prove, why_no_bound
@@ -19,6 +23,11 @@ from shoal.partition.search.budget import Budget
 from shoal.partition.search.found import gap_of
 from small_tables import normal, table_of
 from test_optimal import solve
+
+ROOT = Path(__file__).resolve().parents[1]
+_spec = importlib.util.spec_from_file_location("check_certificate", ROOT / "tools" / "check_certificate.py")
+checker = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(checker)
 
 
 def problem_of(values, k, blocks=None):
@@ -30,7 +39,7 @@ def test_the_bounds_of_blocks_add_up_to_one_below_the_optimum(seed):
     values = np.random.default_rng(seed).normal(size=(16, 2))
     blocks = np.arange(16) % 2
     found = solve(problem_of(values, 3, blocks), Budget())
-    bound, complete = prove(problem_of(values, 3, blocks), found.groups, time.monotonic() + 600.0, 1)
+    bound, complete, _ = prove(problem_of(values, 3, blocks), found.groups, time.monotonic() + 600.0, 1)
     least = sum(least_squares(values[blocks == block], 3) for block in (0, 1))
     assert complete
     assert 0.7 * least < bound <= least * (1 + 1e-12)
@@ -75,16 +84,17 @@ def test_a_gap_ends_the_search_and_its_steps_repeat_the_release(tmp_path):
 
 
 def test_a_gap_out_of_reach_ends_too_and_says_what_is_proved():
-    """Eight points whose linear relaxation is 14 % below the optimum: no gap of 0 can be proved."""
-    values = normal(8, 2, seed=8)
+    """Eight points whose linear relaxation is far below the optimum, and four pairs far away: no gap of 0."""
+    pairs = np.repeat([[50.0, 0.0], [-50.0, 0.0], [0.0, 50.0], [0.0, -50.0]], 2, axis=0)
+    values = np.concatenate([normal(8, 2, seed=8), pairs])
     scaled = (values - values.mean(axis=0)) / values.std(axis=0)
-    relaxed, least = (100 * found(scaled, 2) / scaled.size for found in (relaxation, least_squares))
+    relaxed, least = 100 * relaxation(scaled, 2) / scaled.size, 100 * least_squares(scaled[:8], 2) / scaled.size
     assert relaxed < 0.9 * least
     summary = shoal.protect(table_of(values), k=2, quasi_identifiers=["v0", "v1"], options={"gap": 0.0}).summary
     assert summary.information_loss == pytest.approx(least)
     assert 0.999 * relaxed <= summary.bound < 0.95 * least
     assert summary.gap == pytest.approx(100 * (1 - summary.bound / least))
-    assert summary.notes == [f"a gap of 0 % was not reached; {summary.gap:.2f} % is proved"]
+    assert summary.notes[-1] == f"a gap of 0 % was not reached; {summary.gap:.2f} % is proved"
 
 
 def test_one_column_has_no_gap():
@@ -165,3 +175,118 @@ def test_too_many_records_to_prove_anything():
 def test_the_gap_is_the_part_of_the_loss_that_could_be_saved():
     assert gap_of(200.0, 150.0) == 25.0
     assert gap_of(0.0, 0.0) == 0.0
+
+
+@pytest.fixture(scope="module")
+def certified(tmp_path_factory):
+    """A table of 60 records, and the certificate of its release with k = 3."""
+    folder = tmp_path_factory.mktemp("certified")
+    table_of(np.random.default_rng(7).normal(size=(60, 3))).write_csv(folder / "in.csv")
+    made = run(
+        "protect", folder / "in.csv", "-k", 3, "--all-numeric", "--steps", 60_000, "--bound", "60s",
+        "-o", folder / "out.csv", "--certificate", folder / "proof.json", "--json",
+    )  # fmt: skip
+    assert made.exit_code == 0, made.stderr
+    return folder, json.loads(made.stdout)
+
+
+def changed(folder, name, **changes):
+    certificate = json.loads((folder / "proof.json").read_text())
+    certificate |= {key: change(certificate) for key, change in changes.items()}
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps(certificate))
+    return path
+
+
+def test_a_written_certificate_is_true_and_says_what_the_summary_says(certified, capsys):
+    folder, summary = certified
+    assert checker.main([str(folder / "proof.json"), str(folder / "in.csv")]) == 0
+    said = capsys.readouterr().out
+    assert f"loses {summary['information_loss']:.6f} %" in said
+    assert f"gap {summary['gap']:.4f} %" in said
+    assert summary["gap"] < 10.0
+
+
+def test_the_checker_shares_no_code_with_shoal():
+    tree = ast.parse((ROOT / "tools" / "check_certificate.py").read_text())
+    names = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    assert "json" in names
+    assert not any(name.split(".")[0] == "shoal" for name in names)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "reason"),
+    [
+        ("one price higher", {"prices": lambda c: [c["prices"][0] + 0.2, *c["prices"][1:]]}, "cost less than"),
+        ("all prices higher", {"prices": lambda c: [1.001 * price for price in c["prices"]]}, "cost less than"),
+        ("a higher bound", {"proved": lambda c: 1.0001 * c["proved"]}, "its prices prove"),
+        ("a lower cost", {"cost": lambda c: 0.999 * c["cost"]}, "the cost of the partition"),
+        ("another partition", {"groups": lambda c: sorted(c["groups"])}, "the cost of the partition"),
+        ("a group too small", {"groups": lambda c: [99, *c["groups"][1:]]}, "fewer than 3"),
+        ("another k", {"k": lambda c: 2}, "cost less than"),
+        ("a larger k", {"k": lambda c: 4}, "fewer than 4"),
+        ("records left out", {"groups": lambda c: c["groups"][1:]}, "59 records"),
+        ("blocks that groups cross", {"blocks": lambda c: [0, 1] * 30}, "crosses blocks"),
+        ("prices that are no numbers", {"prices": lambda c: [float("nan")] * 60}, "finite"),
+    ],
+)
+def test_a_tampered_certificate_fails(certified, capsys, name, changes, reason):
+    folder, _ = certified
+    assert checker.main([str(changed(folder, name, **changes)), str(folder / "in.csv")]) == 1
+    assert reason in capsys.readouterr().out
+
+
+def test_a_certificate_of_other_data_fails(certified, capsys):
+    folder, _ = certified
+    table = pl.read_csv(folder / "in.csv")
+    table.with_columns(pl.col("v0").reverse()).write_csv(folder / "other.csv")
+    assert checker.main([str(folder / "proof.json"), str(folder / "other.csv")]) == 1
+    table.select("v0", "v1").write_csv(folder / "fewer.csv")
+    assert checker.main([str(folder / "proof.json"), str(folder / "fewer.csv")]) == 1
+    assert "does not have the columns" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("k", [2, 4, 5])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_checker_finds_every_group_below_its_prices(seed, k):
+    """Prices that just one group of k is below, and the same a little lower, by enumeration of all groups."""
+    rng = np.random.default_rng(seed)
+    values, prices = rng.normal(size=(13, 2)), rng.uniform(0.1, 1.0, 13)
+    costs = {rows: squares(values[list(rows)]) for rows in itertools.combinations(range(13), k)}
+    factor = min(cost / prices[list(rows)].sum() for rows, cost in costs.items())
+    proved = checker.least_of_block(values, prices * factor * (1 - 1e-12), k)
+    assert proved == pytest.approx(prices.sum() * factor)
+    assert proved <= prices.sum() * factor
+    with pytest.raises(checker.UntrueError):
+        checker.least_of_block(values, prices * factor * (1 + 1e-12), k)
+
+
+@pytest.mark.parametrize(
+    ("values", "asked"),
+    [
+        (np.random.default_rng(0).normal(size=(12, 1)), {}),
+        (np.random.default_rng(0).normal(size=(5, 2)), {}),
+        (np.random.default_rng(0).normal(size=(11, 2)), {}),
+        (np.ones((9, 2)), {}),
+        (np.random.default_rng(0).normal(size=(30, 2)), {"strata": "s"}),
+        (np.random.default_rng(0).integers(0, 4, size=(20, 2)), {"scaling": "range"}),
+    ],
+    ids=["one column", "one group", "a few", "nothing to lose", "strata", "ties and ranges"],
+)
+def test_certificates_of_other_kinds_are_true(tmp_path, values, asked):
+    table = table_of(values).with_columns(s=pl.int_range(len(values)) % 2)
+    table.write_csv(tmp_path / "in.csv")
+    names = [name for name in table.columns if name != "s"]
+    options = {"steps": 20_000, "bound": 30.0}
+    release = shoal.protect(tmp_path / "in.csv", 3, names, **asked, options=options)
+    path = release.certificate(tmp_path / "proof.json")
+    assert checker.main([str(path), str(tmp_path / "in.csv")]) == 0
+
+
+def test_a_certificate_without_a_bound_is_refused_before_any_work(tmp_path):
+    table = table_of(normal(20, 2, seed=0))
+    with pytest.raises(shoal.PlanError, match="ask for one with the option bound"):
+        shoal.protect(table, 3, ["v0", "v1"], certificate=tmp_path / "proof.json")
+    with pytest.raises(shoal.FileError, match=r"ends in \.json"):
+        shoal.protect(table, 3, ["v0", "v1"], options={"bound": 1.0}, certificate=tmp_path / "proof.txt")

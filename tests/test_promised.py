@@ -43,9 +43,9 @@ def named_tests(path):
     """Return the names of the tests of a file, as pytest has them, but for those that are marked as slow."""
     body = ast.parse((ROOT / path).read_text(encoding="utf-8")).body
     functions = [node for node in body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")]
-    marks = {node.name: " ".join(map(ast.unparse, node.decorator_list)) for node in functions}
+    marks = {node.name: [ast.unparse(mark) for mark in node.decorator_list] for node in functions}
     stateful = [ast.unparse(node.targets[0]) for node in body if isinstance(node, ast.Assign)]
-    return {f"{path}::{name}" for name in marks if "mark.slow" not in marks[name]} | {
+    return {f"{path}::{name}" for name in marks if "pytest.mark.slow" not in marks[name]} | {
         f"{path}::{name}::runTest" for name in stateful if name.startswith("Test")
     }
 

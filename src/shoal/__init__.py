@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from shoal.measures.measurement import measure
     from shoal.partition.methods import METHODS, find_method
     from shoal.pipeline import protect
-    from shoal.plan.hierarchies import HierarchySettings, WordNetSettings
     from shoal.plan.blocking import Blocking
-from shoal.plan.plan import Plan, Reading
+    from shoal.plan.hierarchies import HierarchySettings, WordNetSettings
+    from shoal.plan.plan import Plan, Reading
     from shoal.plan.roles import Kind, Role
     from shoal.release.release import Release
     from shoal.release.summary import Summary

@@ -20,6 +20,7 @@ from shoal.plan.blocking import Blocking
 from shoal.plan.dominance import Dominance
 from shoal.plan.files_read import files_read
 from shoal.plan.plan import Plan, Reading, merge_settings
+from shoal.release.certificate import check_certificate
 from shoal.release.declaring import Declared, declare
 from shoal.release.grouping import Grouped, complete_groups, form_groups
 from shoal.release.kept_columns import kept_notes
@@ -75,6 +76,7 @@ def protect(
     all_numeric: bool = False,
     output: str | Path | None = None,
     report: str | Path | None = None,
+    certificate: str | Path | None = None,
     overwrite: bool = True,
     threads: int | None = None,
     progress: bool | Callable[[int], None] | None = None,
@@ -163,6 +165,8 @@ def protect(
         Where to write the release, with its manifest beside it; checked before any work is done.
     report : path
         Where to write the internal edition of its report, ``.html``; checked too. Needs the extra ``report``.
+    certificate : path
+        Where to write what proves the lower bound of the option ``bound`` or ``gap``, ``.json``; checked too.
     overwrite : bool
         Whether to replace files that are there already. One that is read, such as a hierarchy, is never replaced.
     threads : int
@@ -201,15 +205,21 @@ def protect(
     if report is not None:
         beside = (Path(output), manifest_path(Path(output))) if output is not None else ()
         check_report(Path(report), inputs, overwrite, beside)
+    if certificate is not None:
+        others = tuple(Path(other) for other in (output, report) if other is not None)
+        check_certificate(Path(certificate), settings.get("options") or {}, inputs, overwrite, others)
     source, table = read(data, settings)
     clock.lap("read")
     declared = declare(settings, table, all_numeric)
     clock.lap("declare")
     release = run(declared, table, source, clock, threads=threads, progress=progress, written=output is not None)
     if output is not None:
-        release.write(output, report, overwrite=overwrite)
-    elif report is not None:
+        release.write(output, report, certificate=certificate, overwrite=overwrite)
+        return release
+    if report is not None:
         release.report(report, overwrite=overwrite)
+    if certificate is not None:
+        release.certificate(certificate, overwrite=overwrite)
     return release
 
 
@@ -299,6 +309,7 @@ def run(
         original=table.native,
         guard=guard,
         steps_again=grouped.searched.again if grouped.searched else None,
+        proof=grouped.searched.proof if grouped.searched and not done.for_patterns else None,
     )
 
 

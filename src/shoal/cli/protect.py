@@ -118,6 +118,9 @@ def protect(
     report: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the internal report to this .html file, too.")
     ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write what proves the lower bound to this .json file.")
+    ] = None,
     threads: Annotated[int | None, typer.Option(help="Threads for blocks; the result is the same.")] = None,
     plan: PlanFile = None,
     seed: Seed = None,
@@ -164,6 +167,7 @@ def protect(
             all_numeric=all_numeric,
             output=output,
             report=report,
+            certificate=certificate,
             overwrite=force,
             threads=threads,
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,7 +106,7 @@ def common_keys(pairs: Sequence[Pair]) -> tuple[Ints, Ints]:
     """Number the combinations of some columns in both tables alike; returns the numbers of original and release."""
     tables: tuple[list[Floats], list[Floats]] = [], []
     for pair in pairs:
-        sides = [(pair.original, pair.released)]
+        sides: list[tuple[NDArray[Any], NDArray[Any]]] = [(pair.original, pair.released)]
         if isinstance(pair, NumericPair) and not (pair.there.all() and pair.kept.all()):
             sides.append((pair.there, pair.kept))
         for before, after in sides:

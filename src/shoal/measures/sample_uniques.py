@@ -94,7 +94,7 @@ def special_uniques(
     left = (WORK if largest is None else MOST_WORK) if work is None else work
     keys = None if sizes is not None else number_keys([column.astype(np.float64) for column in codes])
     values = codes if keys is None else [column[keys.first] for column in codes]  # the different records, each once
-    alone = (sizes if keys is None else keys.sizes) == 1
+    alone: Flags = np.asarray(sizes if keys is None else keys.sizes) == 1
     different = len(values[0])
     found = np.zeros((different, most), dtype=np.int64)  # MSUs of each record by size
     in_column = np.zeros((d, most), dtype=np.int64)

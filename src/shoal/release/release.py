@@ -18,7 +18,9 @@ from shoal.kernels.arrays import Ints
 from shoal.plan.files_read import Inputs, files_read
 from shoal.plan.folders import without_folders
 from shoal.plan.plan import Plan
+from shoal.release.certificate import certificate_text, check_certificate
 from shoal.release.notebook import release_fragment
+from shoal.release.searching import Proof
 from shoal.release.summary import Summary
 from shoal.tables.files import Source, check_writable, checksum, write_file
 from shoal.tables.files.writing_whole import check_target, encoded, write_whole, written_whole
@@ -54,6 +56,8 @@ class Release:
         The edit rules, which are checked on every file that is written.
     steps_again : int or None
         The steps with which the plan makes this release again, where it was free to end at any time.
+    proof : Proof or None
+        What proves a lower bound, where one was asked for; see :meth:`certificate`.
     """
 
     data: Any
@@ -65,6 +69,7 @@ class Release:
     original: Any = field(default=None, repr=False)
     guard: RuleGuard | None = field(default=None, repr=False)
     steps_again: int | None = None
+    proof: Proof | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         s = self.summary
@@ -78,10 +83,18 @@ class Release:
         """Return what a notebook shows."""
         return release_fragment(self.summary)
 
-    def write(self, path: str | Path, report: str | Path | None = None, *, overwrite: bool = True) -> Path:
+    def write(
+        self,
+        path: str | Path,
+        report: str | Path | None = None,
+        *,
+        certificate: str | Path | None = None,
+        overwrite: bool = True,
+    ) -> Path:
         """Write the table, and beside it the manifest; returns the path of the manifest.
 
-        With ``report`` also the internal edition of the report, which then names the file and its checksum. All appear
+        With ``report`` also the internal edition of the report, which then names the file and its checksum, and with
+        ``certificate`` that of the lower bound, which is for those who may see the original, too. All appear
         whole or not at all. A file from a text or statistical format goes back to it in the same form. Edit rules are
         checked on the file as it was written: where one that held does not hold any more, nothing appears.
 
@@ -95,9 +108,12 @@ class Release:
         pages = [] if report is None else [Path(report)]
         if report is not None:
             check_report(Path(report), self._files_read(), overwrite, beside=(path, manifest))
+        proofs = [] if certificate is None else [Path(certificate)]
+        for proof in proofs:
+            check_certificate(proof, self.plan.options, self._files_read(), overwrite, beside=(path, manifest, *pages))
         frame = open_table(self.data).to_polars()
         released = {name for part in self.plan.quasi_identifiers for name in part}
-        with written_whole(path, manifest, *pages, like=self._private(), overwrite=overwrite) as part:
+        with written_whole(path, manifest, *pages, *proofs, like=self._private(), overwrite=overwrite) as part:
             write_file(frame, part(path), self.source, released)
             if self.guard:
                 self.guard.check_file(part(path), frame, self.source, self.plan.reading)
@@ -108,7 +124,28 @@ class Release:
 
                 text = report_page(self, output=(path.name, content["output"]["sha256"]))
                 part(page).write_bytes(encoded(text))
+            for proof in proofs:
+                part(proof).write_bytes(encoded(certificate_text(self.proof, self.plan, self.source)))
         return manifest
+
+    def certificate(self, path: str | Path, *, overwrite: bool = True) -> Path:
+        """Write what proves the lower bound, for tools/check_certificate.py to check; returns its path.
+
+        It has the group and a price of each record, so that it is for those who may see the original.
+
+        Parameters
+        ----------
+        path : path
+            Where to write it, ``.json``.
+        overwrite : bool
+            Whether to replace a file that is there already.
+        """
+        path = Path(path)
+        check_certificate(path, self.plan.options, self._files_read(), overwrite)
+        write_whole(
+            path, certificate_text(self.proof, self.plan, self.source), like=self._private(), overwrite=overwrite
+        )
+        return path
 
     def _files_read(self) -> Inputs:
         return files_read(dict(self.plan), original=self.source.path if self.source else None)

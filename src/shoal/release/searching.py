@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from shoal.errors import PlanError, counted, decimal
-from shoal.kernels.arrays import Ints
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.threads import Report, threads_of_each
 from shoal.partition.search.budget import Budget, budget_of
 from shoal.partition.search.driver import search
@@ -18,6 +20,28 @@ from shoal.release.declaring import Declared
 _CYCLES = 8  # cycles before the end whose groups are repaired, too
 _LONG = 300_000  # records of a search that is told beforehand to take long
 _A_RECORD = {"optimal": 5e-5, "semantic-optimal": 1.3e-4}  # CPU seconds of the usual number of steps
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What proves a lower bound on the sum of squares, on scaled columns.
+
+    Attributes
+    ----------
+    groups, blocks : int64 (n,)
+        The partition that was found, and the blocks that no group crosses.
+    cost, total, bound : float
+        The sum of squares of the partition, that of the whole table, and what no partition is below.
+    prices : float64 (n,)
+        No k records of a block cost less than their prices, and the bound is the sum of all.
+    """
+
+    groups: Ints
+    blocks: Ints
+    cost: float
+    total: float
+    bound: float
+    prices: Floats
 
 
 @dataclass(frozen=True)
@@ -39,6 +63,8 @@ class Searched:
         None too where an interruption left some behind the others, which no single number repeats.
     before : list of tuple of int64 (n,)
         Groups of each set from the last cycles before the end, where they were asked for.
+    proof : Proof or None
+        What proves the bound.
     """
 
     steps: list[int]
@@ -48,6 +74,7 @@ class Searched:
     gap: float | None
     again: int | None
     before: list[tuple[Ints, ...]] = field(default_factory=list)
+    proof: Proof | None = None
 
 
 def steps_again(made: set[int], free: bool) -> int | None:
@@ -112,15 +139,17 @@ def search_sets(
             passes = found[-1].passes
     interrupted = any(one.interrupted for one in found)
     made = {one.passes * largest for one in found if not one.settled}
-    reached = bound = gap = None
+    reached = bound = gap = proof = None
     if len(found) == 1 and found[0].bound is not None:
         percent = 100.0 / found[0].total if found[0].total > 0.0 else 0.0
         reached, bound = percent * found[0].cost, percent * found[0].bound
         gap = gap_of(found[0].cost, found[0].bound)
+        prices = np.zeros(len(blocks[0])) if found[0].prices is None else found[0].prices
+        proof = Proof(found[0].groups, blocks[0], found[0].cost, found[0].total, found[0].bound, prices)
     steps = [one.steps for one in found]
     again = steps_again(made, asked.free or interrupted)
     before = [one.before for one in found]
-    return [one.groups for one in found], Searched(steps, interrupted, reached, bound, gap, again, before)
+    return [one.groups for one in found], Searched(steps, interrupted, reached, bound, gap, again, before, proof)
 
 
 def _tell(problem: Searchable[Any], report: Report, place: int, records: int) -> Tell:

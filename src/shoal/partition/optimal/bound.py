@@ -1,26 +1,33 @@
 """A proved lower bound on the sum of squares of any partition into groups of at least k, by column generation.
 
-A group of 2k or more splits into two of at least k without a higher sum of squares, so groups of k to 2k - 1 records
-are enough. The linear relaxation of choosing groups that hold every record once, on the groups seen so far, gives a
-price for each record; pricing finds groups that cost less than the prices of their members; they are added, and so on.
+Prices, one for each record, that no group of at least k records costs less than: every partition then costs at least
+the sum of all prices. The best such prices are a solution of the linear relaxation of choosing groups that hold every
+record once.
 
-The bound, for any prices: what a partition costs is the sum of all prices and of the reduced costs of its groups. Each
-group has one root, its member with the highest price, these are distinct and at most n / k many, and no group has a
-lower reduced cost than the least one of its root; so no partition costs less than the sum of all prices and of the
-n / k lowest of those, as far as they are negative. So every round that was priced exactly gives a bound, whatever the
-linear solver did, and the best one is kept. A round that was stopped gives none. As roots are distinct and groups are
-counted in whole numbers, the bound can be higher than the value of the linear relaxation.
+Groups of k records are enough. The mean sum of squares of the subsets of k of a group of s is (k - 1) / (s - 1) of its
+own, since every pair of records is in equally many of them, and the mean of their prices is k / s of its own. So where
+no k records cost less than their prices, a group of s costs at least (s - 1) k / ((k - 1) s) >= 1 times its prices
+where these are positive, and at least 0 anyway.
 
-Prices are drawn towards those of the best bound (Wentges' smoothing), which saves most of the rounds. Early rounds look
-only at groups of near neighbours; nothing is claimed from them.
+The linear problem on the groups seen so far gives prices; pricing finds groups that cost less than the prices of their
+members; they are added, and so on. Prices may not go far from the best ones so far (the box of Marsten, Hogan and
+Blankenship), which saves most of the rounds. Rounds are fast and find only some groups (:mod:`.near_groups`) until
+there are no more; then prices are priced exactly (:mod:`.pricing`).
 
-Rounding: distances, reduced costs and sums are made of at most 4 k^2 + d + n additions and products of numbers that
-are together below the cost of the partition known and n times the largest price; with u = 2^-53 the bound is lowered by
-8 (4 k^2 + d + n) u times that.
+What exact pricing says of any prices is a bound: each group has one root, its member with the highest price, and no
+group of k has a lower reduced cost than the least one, -e, of its root. With t = e / k, for e the (n / k)-th highest,
+all prices are lowered by t, and those of roots with a higher e by e - k t more: no group of k costs less than its
+prices then. So every round that was priced exactly gives a bound, whatever the linear solver did, and the best one is
+kept. A round that was stopped gives none.
+
+Rounding: distances, reduced costs and sums are made of at most 4 k^2 + d + n additions and products of numbers that are
+together below the cost of the partition known and n times the largest price. A share of a pair in pricing changes up to
+60 + 10 k times, by at most 2 k times the largest price, and its rounding errors count for k / 2 pairs of each record.
+With u = 2^-53 the bound is lowered by 8 (4 k^2 + d + n + (60 + 10 k)^2 k^2) u times that.
 
 Sources: O. du Merle, P. Hansen, B. Jaumard and N. Mladenovic, An interior point algorithm for minimum sum-of-squares
-clustering, SIAM J. Sci. Comput. 21, 2000 (the linear relaxation); P. Wentges, Weighted Dantzig-Wolfe decomposition for
-linear mixed-integer programming, Int. Trans. Oper. Res. 4, 1997 (smoothing).
+clustering, SIAM J. Sci. Comput. 21, 2000 (the linear relaxation); R. E. Marsten, W. W. Hogan and J. W. Blankenship, The
+boxstep method for large-scale optimization, Operations Research 23, 1975.
 """
 
 from __future__ import annotations
@@ -28,7 +35,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -38,22 +45,24 @@ from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.representatives import group_rows
 from shoal.kernels.threads import run_watched
 from shoal.kernels.watch import new_watch
+from shoal.partition.optimal.near_groups import settle, squared_distances
 from shoal.partition.optimal.objective import errors_of_groups
-from shoal.partition.optimal.pricing import price_roots, squared_distances
-from shoal.partition.optimal.seen_groups import SeenGroups, add_groups, add_partitions, matrix_of, relax, trim
+from shoal.partition.optimal.pricing import price_roots
+from shoal.partition.optimal.seen_groups import SeenGroups, add_groups, add_partitions, relax_near, trim
 from shoal.partition.univariate import cut_along
 
 LARGEST = 6000  # records of the largest table that a bound is computed for: distances of all pairs are held
 _CLOSE = 1e-5  # part of the relaxation's value by which the bound may miss it when it is called complete
 _NEGLECT = 1e-7  # part of the cost that reduced costs too small to be looked for may add up to
-_SMOOTH = 0.7  # share of the prices of the best bound
-_NEAR = 12  # times k: neighbours that early rounds look at
-_HINT = 1e-3  # gap, of near neighbours alone, from which rounds are exact
-_CLIMB = 150  # rounds of subgradients at most
-_FLAT, _PATIENCE = 0.02, 5  # the least step, and rounds without a gain after which it is halved
+_SLACK = 4e-3  # four times the same in the first exact round; a quarter of it in each one after that
+_STALL = 3e-4  # part of the cost within which fast rounds have done what they can
+_BOX = (0.01, 0.3, 1.0)  # least, first and largest part of its price by which one may change in a round
+_GOOD = 0.3  # part of what the linear problem promises from which the next box is larger
+_BRANCHES = (100, 20_000)  # of a root in the first exact round, and in later ones
+_TINY = 1e-9  # part of the mean price that a reduced cost must be below 0 to count
 _KEPT = 4  # groups of each root that are added
 _MOST = 12  # times n: groups of the linear problem from which those that cost too much are dropped
-_CHUNK = 32  # roots of a task
+_CHUNK = 16  # roots of a task
 
 
 @dataclass(frozen=True)
@@ -70,12 +79,16 @@ class Bound:
         Whether it reached what it can be expected to: the value of the linear relaxation, or the optimum itself.
     seen : SeenGroups
         The groups of the last linear problem, for combining.
+    prices : float64 (n,)
+        What proves it: no k records cost less than their prices, and the value is the sum of these. Zeros where it is
+        easy: one group, one column, or nothing to lose.
     """
 
     value: float
     rounds: int
     complete: bool
     seen: SeenGroups
+    prices: Floats
 
 
 def lower_bound(  # noqa: PLR0915 - a loop in one piece
@@ -105,70 +118,75 @@ def lower_bound(  # noqa: PLR0915 - a loop in one piece
     n, d = values.shape
     seen = add_partitions(seen, values, None, [groups], k)
     known = float(errors_of_groups(values, None, *group_rows(groups), k).sum())
-    rounding = 8 * (4 * k * k + d + n) * 2.0**-53
+    operations = 4 * k * k + d + n
     easy = _easy(values, k, known)
     if easy is not None:
-        return Bound(easy * (1 - rounding), 0, True, seen)
+        return Bound(easy * (1 - 8 * operations * 2.0**-53), 0, True, seen, np.zeros(n))
+    rounding = 8 * (operations + (60 + 10 * k) ** 2 * k * k) * 2.0**-53
+    proved = Bound(0.0, 0, False, seen, np.zeros(n))
     if n > LARGEST:
-        return Bound(0.0, 0, False, seen)
+        return proved
 
     def over() -> bool:
         return until is not None and time.monotonic() >= until
 
-    def proved(prices: Floats, priced: _Priced) -> float:
-        return _of_prices(prices, priced.least, k) - rounding * (known + n * float(np.abs(prices).max()))
-
     if over():
-        return Bound(0.0, 0, False, seen)
+        return proved
     table = _table(values, k)
-    neglect = _NEGLECT * known / (n // k)
-    centre, centre_value, seen, done = _climb(
-        table, values, k, groups, seen, known=known, rounds=rounds, threads=threads, over=over
-    )
-    best, complete, exact, smooth = 0.0, False, False, _SMOOTH
-    first = (
-        _price(table, centre, k, threads, over, exact=True, neglect=neglect) if done < rounds and not over() else None
-    )
-    if first is not None:  # a bound soon, some percent below what the linear problems will give
-        best, done = max(0.0, proved(centre, first)), done + 1
-        seen = _with(seen, first, values, k)
-        tell(best)
+    centre = _first_prices(values, groups)
+    box, stall, slack, branches, done, began, taken = _BOX[1], _STALL, _SLACK, _BRANCHES[0], 0, time.monotonic(), 0.0
     while done < rounds and not over():
-        solved = relax(matrix_of(seen, n), seen.costs, until)
-        if solved is None:
+        seen = trim(seen, centre, _MOST * n)
+        centre = lowered(centre, _least_of(seen, centre), k)
+        near = relax_near(seen, n, centre, box, until)
+        if near is None:
             break
-        value = solved.value
-        seen = trim(seen, solved.prices, _MOST * n)
-        prices = smooth * centre + (1.0 - smooth) * solved.prices
-        priced = _price(table, prices, k, threads, over, exact=exact, neglect=neglect)
+        height, before = float(centre.sum()), len(seen)
+        seen = _with(seen, _fast(values, near.prices, seen, k, threads), values, k)
+        done, news = done + 1, len(seen) - before
+        trial = lowered(near.prices, _least_of(seen, near.prices), k)
+        gain = float(trial.sum()) - height
+        centre = trial if gain > 0.0 else lowered(centre, _least_of(seen, centre), k)
+        box *= 1.5 if gain > _GOOD * (near.value - height) else 0.7 if gain < 0.0 else 1.0
+        box = min(max(box, _BOX[0]), _BOX[2])
+        height = float(centre.sum())
+        if not (
+            (news == 0 and (near.free or gain <= 0.0))
+            or (near.free and near.value - height <= stall * known)
+            or (enough is not None and height >= enough)
+            or (height > proved.value * (1 + _CLOSE) and _pressed(began, until, taken, proved.value > 0.0))
+        ):
+            continue
+        if done == rounds:
+            break
+        stall, slack, started = stall / 4, slack / 4, time.monotonic()
+        neglect = max(_NEGLECT, slack) * known / (n // k)
+        priced = _price(table, centre, k, threads, over, neglect=neglect, branches=branches)
         if priced is None:
             break
-        done += 1
-        bound = proved(prices, priced)
-        if exact and bound > best:
-            best = bound
-            tell(best)
-        if bound > centre_value:
-            centre, centre_value = prices, bound
-        if exact and best >= value * (1 - _CLOSE):
-            complete = True
+        done, branches, taken = done + 1, _BRANCHES[1], time.monotonic() - started
+        feasible = lowered(centre, priced.least, k)
+        value = math.fsum(feasible) - rounding * (known + n * float(np.abs(feasible).max()))
+        if value > proved.value:
+            complete = near.free and value >= near.value * (1 - _CLOSE)
+            proved = Bound(value, done, complete, seen, feasible - (math.fsum(feasible) - value) / n)
+            tell(value)
+        if proved.complete or (enough is not None and proved.value >= enough):
             break
-        if enough is not None and best >= enough:
-            break
-        before = len(seen)
-        seen = _with(seen, priced, values, k)
-        news = len(seen) - before
-        if not exact and (value - centre_value < _HINT * value or (news == 0 and smooth == 0.0)):
-            # what near neighbours said about the prices of the centre was no bound: any exact one is better
-            exact, centre_value, smooth = True, best, _SMOOTH
-        elif news:
-            smooth = _SMOOTH
-        elif smooth > 0.0:
-            # the prices of the centre are too far from those of the linear problem
-            smooth = max(0.0, smooth - _SMOOTH / 2)
-        else:
-            break  # the solver's tolerance is reached
-    return Bound(best, done, complete, seen)
+        if len(priced.found) == 0:
+            if slack < _NEGLECT and news == 0 and near.free:
+                break  # the solver's tolerance is reached
+            slack = 0.0
+        seen = _with(seen, priced.found, values, k)
+    return replace(proved, rounds=done, seen=seen)
+
+
+def _pressed(began: float, until: float | None, taken: float, proved: bool) -> bool:
+    """Whether there is just time for an exact round, or a quarter of it has gone by without any."""
+    if until is None:
+        return False
+    now = time.monotonic()
+    return until - now < 2.0 * taken if proved else now - began > (until - began) / 4
 
 
 def _easy(values: Floats, k: int, known: float) -> float | None:
@@ -180,121 +198,111 @@ def _easy(values: Floats, k: int, known: float) -> float | None:
     return None
 
 
-def _of_prices(prices: Floats, least: Floats, k: int) -> float:
-    """Return the bound that prices give, with the least reduced cost of each root."""
-    return math.fsum(prices) + math.fsum(np.sort(least)[: len(prices) // k])
+def lowered(prices: Floats, least: Floats, k: int) -> Floats:
+    """Lower prices until no group costs less than they say, by the least reduced cost of each root, at most 0.
 
-
-def _climb(
-    table: _Table,
-    values: Floats,
-    k: int,
-    groups: Ints,
-    seen: SeenGroups,
-    *,
-    known: float,
-    rounds: int,
-    threads: int,
-    over: Callable[[], bool],
-) -> tuple[Floats, float, SeenGroups, int]:
-    """Return good prices, what near neighbours say about them, groups seen, and the rounds made: by subgradients.
-
-    A record that is in none of the groups that the bound counts gets a higher price, one that is in several a lower
-    one (Polyak's steps). This is far from exact, but it needs no linear problem, which is slow with bad prices.
+    >>> lowered(np.array([3.0, 2.0, 1.0, 1.0]), np.array([-1.0, 0.0, 0.0, 0.0]), 2)
+    array([2., 2., 1., 1.])
     """
-    n = len(values)
+    below = -least
+    common = float(np.sort(below)[-(len(prices) // k)])
+    lower: Floats = prices - common / k - np.maximum(0.0, below - common)
+    return lower
+
+
+def _first_prices(values: Floats, groups: Ints) -> Floats:
+    """Return the squared distance of each record to the mean of its group."""
     order, starts = group_rows(groups)
-    centroids = (np.add.reduceat(values[order], starts[:-1], axis=0) / np.diff(starts)[:, None])[groups]
-    prices = ((values - centroids) ** 2).sum(axis=1)
-    centre, centre_value, step, direction, failed, done = prices, -np.inf, 1.0, np.zeros(n), 0, 0
-    while done < min(rounds, _CLIMB) and step > _FLAT and known - centre_value > _HINT * known and not over():
-        priced = _price(table, prices, k, threads, over, exact=False)
-        if priced is None:
-            break
-        done += 1
-        bound = _of_prices(prices, priced.least, k)
-        if bound > centre_value:
-            centre, centre_value, failed = prices, bound, 0
-        else:
-            failed += 1
-            if failed == _PATIENCE:
-                step, failed, prices, direction = step / 2, 0, centre, np.zeros(n)
-                continue
-        seen = _with(seen, priced, values, k)
-        counted = np.argsort(priced.least, kind="stable")[: n // k]
-        counted = counted[priced.sizes[counted, 0] > 0]
-        inside = np.arange(2 * k - 1) < priced.sizes[counted, 0, None]
-        slope = 1.0 - np.bincount(priced.found[counted, 0][inside], minlength=n)
-        direction = 0.5 * direction + 0.5 * slope
-        prices = prices + step * (known - bound) / max(1.0, float(direction @ direction)) * direction
-    seen = add_partitions(trim(seen, centre, _MOST * n), values, None, [groups], k)
-    return centre, centre_value, seen, done
+    means = np.add.reduceat(values[order], starts[:-1], axis=0) / np.diff(starts)[:, None]
+    return ((values - means[groups]) ** 2).sum(axis=1)
+
+
+def _ranked(prices: Floats) -> tuple[Ints, Ints]:
+    """Return the records by price, and the place of each."""
+    order = np.argsort(prices, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(prices))
+    return order, rank
+
+
+def _least_of(seen: SeenGroups, prices: Floats) -> Floats:
+    """Return the least reduced cost (n,) of the groups seen of each root, at most 0."""
+    order, rank = _ranked(prices)
+    roots = order[np.maximum.reduceat(rank[seen.rows], seen.starts[:-1])]
+    least = np.zeros(len(prices))
+    np.minimum.at(least, roots, seen.costs - np.add.reduceat(prices[seen.rows], seen.starts[:-1]))
+    return least
+
+
+def _fast(values: Floats, prices: Floats, seen: SeenGroups, k: int, threads: int) -> Ints:
+    """Return groups (m, k) that cost less than their prices, some of those that there are."""
+    reduced = seen.costs - np.add.reduceat(prices[seen.rows], seen.starts[:-1])
+    best = np.argsort(reduced, kind="stable")[: len(values)]
+    means = np.add.reduceat(values[seen.rows], seen.starts[:-1], axis=0) / np.diff(seen.starts)[:, None]
+    centres = np.concatenate([values, means[best]])
+    found, reduced = np.empty((len(centres), k), dtype=np.int64), np.empty(len(centres))
+    parts = np.array_split(np.arange(len(centres)), min(threads, len(centres)))
+    tasks = [
+        partial(
+            settle, values, prices, centres[part], k, found[part[0] : part[-1] + 1], reduced[part[0] : part[-1] + 1]
+        )
+        for part in parts
+        if len(part)
+    ]
+    run_watched(tasks, [], threads)
+    return found[reduced < -_TINY * float(np.abs(prices).mean())]
 
 
 @dataclass(frozen=True)
 class _Table:
-    """What pricing looks up: distances of pairs, sums over nearest records, and near neighbours."""
+    """What pricing looks up: distances of pairs, and the sum of those to the k - 2 nearest records."""
 
     distances: Floats
     crowd: Floats
-    near: Ints
 
 
 def _table(values: Floats, k: int) -> _Table:
-    n = len(values)
     distances = squared_distances(values)
-    width = min(_NEAR * k, n - 1)
-    near, crowd = np.empty((n, width), dtype=np.int64), np.zeros((n, 2 * k - 1))
-    for row in range(n):
-        order = np.argsort(distances[row], kind="stable")[: max(width, 2 * k - 2) + 1]
-        order = order[order != row]
-        near[row] = order[:width]
-        nearest = distances[row, order[: 2 * k - 2]]
-        crowd[row, 1 : len(nearest) + 1] = np.cumsum(nearest)
-        # where there are not that many others such groups do not exist
-        crowd[row, len(nearest) + 1 :] = crowd[row, len(nearest)]
-    return _Table(distances, crowd, near)
+    crowd = np.zeros(len(values))
+    if k > 2:
+        # the nearest of all, at 0, is the record itself
+        crowd = np.sort(np.partition(distances, k - 2, axis=1)[:, : k - 1], axis=1).sum(axis=1)
+    return _Table(distances, crowd)
 
 
 @dataclass(frozen=True)
 class _Priced:
-    """Least reduced cost of each root, and groups with negative ones: members (n, t, 2k - 1) and sizes (n, t)."""
+    """Least reduced cost of each root, and groups (m, k) with negative ones."""
 
     least: Floats
     found: Ints
-    sizes: Ints
 
 
 def _price(
-    table: _Table, prices: Floats, k: int, threads: int, over: Callable[[], bool], *, exact: bool, neglect: float = 0.0
+    table: _Table, prices: Floats, k: int, threads: int, over: Callable[[], bool], *, neglect: float, branches: int
 ) -> _Priced | None:
     """Price all roots on threads; None where that was stopped."""
     n = len(prices)
-    near = np.empty((n, 0), dtype=np.int64) if exact else table.near
-    rank = np.empty(n, dtype=np.int64)
-    rank[np.argsort(prices, kind="stable")] = np.arange(n)
-    found, sizes = np.empty((n, _KEPT, 2 * k - 1), dtype=np.int64), np.zeros((n, _KEPT), dtype=np.int64)
+    order, rank = _ranked(prices)
+    found, counts = np.empty((n, _KEPT, k), dtype=np.int64), np.zeros(n, dtype=np.int64)
     least = np.full(n, -np.inf)
     watch = new_watch()
     # roots with high prices take longest: every chunk has some of each
-    chunks = [np.argsort(-prices, kind="stable")[c :: -(-n // _CHUNK)] for c in range(-(-n // _CHUNK))]
+    chunks = [np.ascontiguousarray(order[::-1][c :: -(-n // _CHUNK)]) for c in range(-(-n // _CHUNK))]
     tasks = [
         partial(
             price_roots,
-            table.distances, table.crowd, prices, rank, near, k, roots, -neglect, least, found, sizes, watch,
+            table.distances, table.crowd, prices, rank, k, roots, -neglect, branches, least, found, counts, watch,
         )
         for roots in chunks
     ]  # fmt: skip
     if run_watched(tasks, [watch], threads, over) is None:
         return None
-    return _Priced(least, found, sizes)
+    return _Priced(least, found[np.arange(_KEPT) < counts[:, None]])
 
 
-def _with(seen: SeenGroups, priced: _Priced, values: Floats, k: int) -> SeenGroups:
-    """Add the groups found to those seen."""
-    sizes = priced.sizes.ravel()
-    members = priced.found.reshape(-1, 2 * k - 1)
-    inside = np.arange(2 * k - 1) < sizes[:, None]
-    rows, sizes = members[inside], sizes[sizes > 0]
-    costs = errors_of_groups(values, None, rows, np.concatenate([[0], np.cumsum(sizes)]), k)
-    return add_groups(seen, [rows], [sizes], [costs], len(values))
+def _with(seen: SeenGroups, found: Ints, values: Floats, k: int) -> SeenGroups:
+    """Add groups (m, k) to those seen."""
+    rows = found.ravel()
+    costs = errors_of_groups(values, None, rows, np.arange(0, len(rows) + 1, k), k)
+    return add_groups(seen, [rows], [np.full(len(found), k)], [costs], len(values))

@@ -9,7 +9,8 @@ import numpy as np
 from shoal.kernels.arrays import Ints
 from shoal.partition.optimal.bound import LARGEST, lower_bound
 from shoal.partition.optimal.problem import Problem
-from shoal.partition.optimal.seen_groups import no_groups
+from shoal.partition.optimal.seen_groups import SeenGroups, no_groups
+from shoal.partition.search.found import Proved
 from shoal.partition.search.searchable import TellBound
 
 
@@ -30,14 +31,16 @@ def prove(
     threads: int,
     enough: float | None = None,
     tell: TellBound = float,
-) -> tuple[float, bool]:
-    """Return a lower bound, and whether it is as high as it gets, until a moment of the monotonic clock.
+    seen: list[SeenGroups] | None = None,
+) -> Proved:
+    """Return a lower bound, and the prices that prove it, until a moment of the monotonic clock.
 
-    Blocks share the time by the squares of their sizes. ``enough`` is a bound at which to end where there is one block.
+    Blocks share the time by the squares of their sizes. ``enough`` is a bound at which to end where there is one block,
+    ``seen`` the groups that a search has seen in each.
     """
     rows_of_blocks = [np.flatnonzero(problem.blocks == block) for block in np.unique(problem.blocks)]
     shares = np.array([len(rows) ** 2 for rows in rows_of_blocks], dtype=np.float64)
-    proved, complete = 0.0, True
+    proved, complete, prices = 0.0, True, np.zeros(len(problem))
     for i, rows in enumerate(rows_of_blocks):
         now = time.monotonic()
         values = np.ascontiguousarray(problem.values[rows])
@@ -45,7 +48,7 @@ def prove(
         found = lower_bound(
             values,
             problem.k,
-            no_groups(),
+            seen[i] if seen else no_groups(),
             labels,
             until=now + (until - now) * float(shares[i] / shares[i:].sum()),
             threads=threads,
@@ -53,4 +56,5 @@ def prove(
             tell=tell if len(rows_of_blocks) == 1 else float,
         )
         proved, complete = proved + found.value, complete and found.complete
-    return proved, complete
+        prices[rows] = found.prices
+    return Proved(proved, complete, prices)

@@ -30,6 +30,7 @@ from shoal.partition.optimal.regions import cut_regions, searched_whole
 from shoal.partition.optimal.start import start
 from shoal.partition.optimal.whole import Block, blocks_of, cycle_of_blocks, lengths
 from shoal.partition.search.few_records import FEW, cheapest_groups
+from shoal.partition.search.found import Proved
 from shoal.partition.search.pace import Lengths, Pace, TellCycle
 from shoal.partition.search.searchable import TellBound, join_blocks
 from shoal.partition.univariate import univariate
@@ -174,9 +175,10 @@ class NumericSearch:
 
     def prove(
         self, state: Reached, until: float, threads: int, enough: float | None = None, tell: TellBound = float
-    ) -> tuple[float, bool]:
-        """Return a lower bound, and whether it is as high as it gets, until a moment of the monotonic clock."""
-        return prove(self.problem, state.groups, until, threads, enough, tell)
+    ) -> Proved:
+        """Return a lower bound, and what proves it, until a moment of the monotonic clock."""
+        seen = [block.seen for block in state.blocks]
+        return prove(self.problem, state.groups, until, threads, enough, tell, seen)
 
     def _cycle_of_regions(
         self,

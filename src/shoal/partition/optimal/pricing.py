@@ -1,41 +1,40 @@
-"""Pricing: for each record the group that undercuts the prices of its members by most, found exactly.
+"""Pricing: for each record the group of k that undercuts the prices of its members by most, found exactly.
 
 Every record has a price. The reduced cost of a group is its sum of squares, the sum of the squared distances of its
 pairs over its size, less the prices of its members. Its root is the member with the highest price, of equal ones the
-last. For each root and each size s from k to 2k - 1 groups are grown depth first, member by member. A candidate j adds
-its term, the distances to the members so far over s less its price. What q more members add is at least the sum of the
-q least terms, and each of the q also has q - 1 distances to the others, of which half counts: no less than those to the
-records nearest to it. Candidates are kept sorted by the two together, so that a branch ends at the first one that
-cannot reach what was found already.
+last. Beside its root a group has q = k - 1 members, chosen among the records of a lower rank.
 
-Cost: exponential in k at worst; a few candidates for each root where the prices are near the best ones.
+A lower bound on that choice: halve the weight of each pair, its distance over k, between its two members. Each
+candidate has a score, its own weight with the root less its price and its shares of the q - 1 pairs with the least
+shares; no choice is below the sum of the q least scores. How a pair is shared is free: where a candidate counts a pair
+that its partner does not count, its share grows and that of the partner shrinks, which raises the bound (Lagrangian
+relaxation of y_ij = y_ji, by subgradients). A candidate with which the bound passes what was found already is dropped.
+Where candidates are left, one of them is taken, all that is possible with it is looked at in the same way, and then it
+is dropped, too. A root that has had its number of such branches keeps the bound that it has.
+
+Larger groups need no pricing: where no k records cost less than their prices, no more than k do, see :mod:`.bound`.
+
+Cost: exponential in k at worst; a few branches for each root where the prices are near the best ones.
+
+Source of the bound: A. Billionnet and F. Calmels, Linear programming for the 0-1 quadratic knapsack problem, European
+Journal of Operational Research 92, 1996; A. Caprara, D. Pisinger and P. Toth, Exact solution of the quadratic knapsack
+problem, INFORMS Journal on Computing 11, 1999.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels.arrays import Floats, Ints
+from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.watch import DONE, STOP
+from shoal.partition.optimal.candidates import candidates_of
 
-_LOOK = 1024  # branches between two looks at the watch
-_SHORT = 40  # candidates up to which sorting by insertion is the fastest
-
-
-@kernel
-def squared_distances(values: Floats) -> Floats:
-    """Squared distance of each pair (n, n) of ``values`` (n, d)."""
-    n, d = values.shape
-    distances = np.zeros((n, n))
-    for i in range(n):
-        for j in range(i):
-            total = 0.0
-            for column in range(d):
-                total += (values[i, column] - values[j, column]) ** 2
-            distances[i, j] = total
-            distances[j, i] = total
-    return distances
+_LOOK = 16  # bounds between two looks at the watch
+_FIRST, _LATER = 60, 10  # rounds of subgradients at a root, and at each branch
+_BEYOND = 0.02  # part of the price of the root by which the bound aims at more than is needed
+_VAIN = 3  # rounds without a gain after which the steps are halved
+MANY = 2500  # candidates of a root from which only the first bound is taken: their pairs are held
 
 
 @kernel
@@ -44,145 +43,294 @@ def price_roots(  # noqa: PLR0915 - a search loop in one piece
     crowd: Floats,
     prices: Floats,
     rank: Ints,
-    near: Ints,
     k: int,
     roots: Ints,
     most: float,
+    limit: int,
     least: Floats,
     found: Ints,
-    sizes: Ints,
+    counts: Ints,
     watch: Ints,
 ) -> None:
-    """Fill ``least`` (n,) at ``roots`` with the least reduced cost of a group of that root, at most ``most``.
+    """Fill ``least`` (n,) at ``roots`` with a lower bound on the reduced costs of groups of k of that root.
 
-    ``distances`` is (n, n), ``crowd`` (n, 2k - 1) the sum of the distances of a record to the m nearest others,
-    ``prices`` (n,), ``rank`` (n,) the places of records by price, ``near`` (n, m) the candidates of each root, all
-    records where m is 0. ``found`` (n, t, 2k - 1) and ``sizes`` (n, t), 0 before, take the t last improvements of each
+    It is at most ``most``, and exact otherwise where a root needs at most ``limit`` branches. ``distances`` is (n, n),
+    ``crowd`` (n,) the sum of the distances of a record to the k - 2 nearest others, ``prices`` (n,), ``rank`` (n,) the
+    places of records by price. ``found`` (n, t, k) and ``counts`` (n,), 0 before, take the t last improvements of each
     root, the best first. Returns early where the watch says so: nothing is then known about roots not finished.
     """
     n = len(prices)
-    width = near.shape[1] if near.shape[1] > 0 else n
-    depth = 2 * k
-    rows, terms, keys = np.empty((depth, width), np.int64), np.empty((depth, width)), np.empty((depth, width))
-    counts, place, value = np.zeros(depth, np.int64), np.zeros(depth, np.int64), np.zeros(depth)
-    smallest = np.empty(depth)
-    chosen = np.empty(depth, np.int64)
-    branches = 0
+    rows, linear = np.empty(n, np.int64), np.empty(n)
+    width = 0
+    weights, split, alone = np.empty((k, 0, 0)), np.empty((k, 0, 0)), np.empty((k, 0))
+    members, picks, scores = np.empty((k, 0), np.int64), np.empty((k, 0, k), np.int64), np.empty((k, 0))
+    alive, stale = np.empty((k, 0), np.bool_), np.empty((k, 0), np.bool_)
+    count, branch, base = np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k)
+    chosen, taken = np.empty(k, np.int64), np.empty(k, np.int64)
+    looks = 0
     for root in roots:
         best = most
-        for size in range(k, min(2 * k - 1, n) + 1):
-            left = size - 1
-            # the candidates of the root alone
-            smallest[:left] = np.inf
-            for c in range(width):
-                j = near[root, c] if near.shape[1] > 0 else c
-                if rank[j] < rank[root]:
-                    _into(smallest, left, distances[root, j] / size - prices[j] + crowd[j, left - 1] / (2 * size))
-            limit = best + prices[root] - smallest[: left - 1].sum()
-            count = 0
-            for c in range(width):
-                j = near[root, c] if near.shape[1] > 0 else c
-                if rank[j] < rank[root]:
-                    term = distances[root, j] / size - prices[j]
-                    key = term + crowd[j, left - 1] / (2 * size)
-                    if key < limit:
-                        rows[0, count], terms[0, count], keys[0, count] = j, term, key
-                        count += 1
-            _sort(rows[0], terms[0], keys[0], count)
-            chosen[0] = root
-            counts[0], place[0], value[0] = count, 0, -prices[root]
-            level = 0
-            while level >= 0:
-                left = size - 1 - level
-                p = place[level]
-                reached = value[level]
-                if p + left <= counts[level]:
-                    for c in range(p, p + left):
-                        reached += keys[level, c]
-                if p + left > counts[level] or reached >= best:
-                    level -= 1
+        m, first = candidates_of(distances, crowd, prices, rank, k, root, best, rows, linear)
+        if m < k - 1 or m > MANY:
+            least[root] = best if m < k - 1 else min(best, first)
+            watch[DONE] += 1
+            continue
+        # the first bound has room for all candidates, the branches only for those that it leaves
+        pairs = np.empty((m, m))
+        for a in range(m):
+            for b in range(m):
+                pairs[a, b] = distances[rows[a], rows[b]] / k
+        shares = 0.5 * pairs
+        living, old = np.ones(m, np.bool_), np.ones(m, np.bool_)
+        points, picked = np.empty(m), np.empty((m, k), np.int64)
+        beyond = _BEYOND * abs(prices[root])
+        bound = _ascend(
+            shares, linear, living, old, points, picked, m, k - 1, -prices[root], best, _FIRST, beyond, taken
+        )
+        if bound >= best:
+            least[root] = best
+            watch[DONE] += 1
+            continue
+        left = 0
+        for a in range(m):
+            left += living[a]
+        if left > width:
+            width = left
+            weights, split, alone = np.empty((k, width, width)), np.empty((k, width, width)), np.empty((k, width))
+            members, scores = np.empty((k, width), np.int64), np.empty((k, width))
+            picks = np.empty((k, width, k), np.int64)
+            alive, stale = np.empty((k, width), np.bool_), np.empty((k, width), np.bool_)
+        count[0] = _copy(
+            rows, linear, pairs, shares, living, m, -1, members[0], alone[0], weights[0], split[0], alive[0], stale[0]
+        )
+        base[0] = -prices[root]
+        chosen[0] = root
+        level, branches, whole = 0, 0, bound
+        while level >= 0:
+            looks += 1
+            if looks % _LOOK == 0 and watch[STOP] != 0:
+                return
+            q = k - 1 - level
+            branches += 1
+            if branches > limit:
+                break
+            bound = _ascend(
+                split[level], alone[level], alive[level], stale[level], scores[level], picks[level], count[level], q,
+                base[level], best, _LATER, beyond, taken,
+            )  # fmt: skip
+            if level == 0:
+                whole = max(whole, bound)
+            if bound < best:
+                better = _few(alone[level], weights[level], alive[level], count[level], q, base[level], best, taken)
+                if better < best:
+                    best = better
+                    for t in range(q):
+                        chosen[level + 1 + t] = members[level, taken[t]]
+                    _keep(found[root], counts, root, chosen)
+                if q > 2:
+                    b = taken[0]
+                    for t in range(q):
+                        if scores[level, taken[t]] < scores[level, b]:
+                            b = taken[t]
+                    branch[level] = b
+                    chosen[level + 1] = members[level, b]
+                    base[level + 1] = base[level] + alone[level, b]
+                    count[level + 1] = _copy(
+                        members[level], alone[level], weights[level], split[level], alive[level], count[level], b,
+                        members[level + 1], alone[level + 1], weights[level + 1], split[level + 1], alive[level + 1],
+                        stale[level + 1],
+                    )  # fmt: skip
+                    level += 1
                     continue
-                branches += 1
-                if branches % _LOOK == 0 and watch[STOP] != 0:
-                    return
-                place[level] = p + 1
-                i = rows[level, p]
-                chosen[level + 1] = i
-                base = value[level] + terms[level, p]
-                if left == 1:
-                    best = base
-                    _keep(found[root], sizes[root], chosen, size)
-                    continue
-                # a candidate goes on if it and the best of the others can still reach the best
-                others = value[level] + keys[level, p]
-                for c in range(p + 1, p + left - 1):
-                    others += keys[level, c]
-                smallest[: left - 1] = np.inf
-                count = 0
-                deeper = level + 1
-                for c in range(p + 1, counts[level]):
-                    if others + keys[level, c] >= best:
-                        break
-                    j = rows[level, c]
-                    term = terms[level, c] + distances[i, j] / size
-                    key = term + crowd[j, left - 2] / (2 * size)
-                    _into(smallest, left - 1, key)
-                    rows[deeper, count], terms[deeper, count], keys[deeper, count] = j, term, key
-                    count += 1
-                if count < left - 1:
-                    continue
-                limit = best - base - smallest[: left - 2].sum()
-                kept = 0
-                for c in range(count):
-                    if keys[deeper, c] < limit:
-                        rows[deeper, kept] = rows[deeper, c]
-                        terms[deeper, kept] = terms[deeper, c]
-                        keys[deeper, kept] = keys[deeper, c]
-                        kept += 1
-                if kept < left - 1:
-                    continue
-                _sort(rows[deeper], terms[deeper], keys[deeper], kept)
-                counts[deeper], place[deeper], value[deeper] = kept, 0, base
-                level = deeper
-        least[root] = best
+            level -= 1
+            if level >= 0:
+                _drop(branch[level], alive[level], stale[level], picks[level], count[level], k - 2 - level)
+        least[root] = best if level < 0 else min(best, whole)
         watch[DONE] += 1
 
 
 @kernel
-def _into(smallest: Floats, count: int, key: float) -> None:
-    """Keep the ``count`` smallest keys, sorted."""
-    if key >= smallest[count - 1]:
-        return
-    c = count - 1
-    while c > 0 and smallest[c - 1] > key:
-        smallest[c] = smallest[c - 1]
-        c -= 1
-    smallest[c] = key
+def _ascend(
+    split: Floats,
+    linear: Floats,
+    alive: Flags,
+    stale: Flags,
+    scores: Floats,
+    picks: Ints,
+    m: int,
+    q: int,
+    base: float,
+    best: float,
+    rounds: int,
+    beyond: float,
+    taken: Ints,
+) -> float:
+    """Return a lower bound on ``base`` and the cheapest choice of q candidates, infinite where it passes the best.
+
+    ``split`` (m, m) is the share of each candidate in its pairs, ``linear`` (m,) what it costs alone; ``stale`` (m,)
+    says whose ``scores`` (m,) and ``picks`` (m, k) are to be made anew. Candidates that cannot be in anything below the
+    best are no longer ``alive``. ``taken`` (k,) are the q with the least scores.
+    """
+    highest, step, vain = -np.inf, 1.0, 0
+    for turn in range(rounds):
+        _score(split, linear, alive, stale, scores, picks, m, q - 1)
+        filled = 0
+        for j in range(m):
+            if alive[j] and (filled < q or scores[j] < scores[taken[q - 1]]):
+                t = filled if filled < q else q - 1
+                filled = min(filled + 1, q)
+                while t > 0 and scores[taken[t - 1]] > scores[j]:
+                    taken[t] = taken[t - 1]
+                    t -= 1
+                taken[t] = j
+        if filled < q:
+            return np.inf
+        bound = base
+        for t in range(q):
+            bound += scores[taken[t]]
+        if bound >= best:
+            return np.inf
+        for j in range(m):
+            if alive[j] and bound - scores[taken[q - 1]] + scores[j] >= best:
+                _drop(j, alive, stale, picks, m, q - 1)
+        if bound > highest:
+            highest, vain = bound, 0
+        else:
+            vain += 1
+            if vain == _VAIN:
+                step, vain = step / 2, 0
+        if q <= 2 or turn == rounds - 1:
+            break
+        apart = 0
+        for t in range(q):
+            for e in range(q - 1):
+                apart += not _mutual(taken, picks, q, taken[t], picks[taken[t], e])
+        if apart == 0:
+            break
+        length = step * (best - bound + beyond) / apart
+        for t in range(q):
+            j = taken[t]
+            for e in range(q - 1):
+                c = picks[j, e]
+                if not _mutual(taken, picks, q, j, c):
+                    split[j, c] += length
+                    split[c, j] -= length
+                    stale[j] = stale[c] = True
+    return highest
 
 
 @kernel
-def _sort(rows: Ints, terms: Floats, keys: Floats, count: int) -> None:
-    """Sort the first ``count`` candidates by key, stable."""
-    if count > _SHORT:
-        order = np.argsort(keys[:count], kind="mergesort")
-        rows[:count], terms[:count], keys[:count] = rows[order], terms[order], keys[order]
-        return
-    for a in range(1, count):
-        row, term, key = rows[a], terms[a], keys[a]
-        b = a
-        while b > 0 and keys[b - 1] > key:
-            rows[b], terms[b], keys[b] = rows[b - 1], terms[b - 1], keys[b - 1]
-            b -= 1
-        rows[b], terms[b], keys[b] = row, term, key
+def _mutual(taken: Ints, picks: Ints, q: int, j: int, c: int) -> bool:
+    """Whether candidate c is taken and counts its pair with j."""
+    for t in range(q):
+        if taken[t] == c:
+            for e in range(q - 1):  # noqa: SIM110 - a generator is no part of a kernel
+                if picks[c, e] == j:
+                    return True
+            return False
+    return False
 
 
 @kernel
-def _keep(found: Ints, sizes: Ints, chosen: Ints, size: int) -> None:
-    """Write a group into the first slot, and move the others on; ``found`` (t, 2k - 1), ``sizes`` (t,)."""
-    for slot in range(len(sizes) - 1, 0, -1):
-        sizes[slot] = sizes[slot - 1]
-        for c in range(sizes[slot]):
-            found[slot, c] = found[slot - 1, c]
-    sizes[0] = size
-    for c in range(size):
-        found[0, c] = chosen[c]
+def _score(
+    split: Floats, linear: Floats, alive: Flags, stale: Flags, scores: Floats, picks: Ints, m: int, needed: int
+) -> None:
+    """Write the scores that are stale: what a candidate costs alone and its least shares of ``needed`` pairs."""
+    for j in range(m):
+        if not alive[j] or not stale[j]:
+            continue
+        stale[j] = False
+        filled, highest = 0, np.inf
+        if needed > 0:
+            for c in range(m):
+                share = split[j, c]
+                if share < highest and alive[c] and c != j:
+                    t = filled if filled < needed else needed - 1
+                    filled = min(filled + 1, needed)
+                    while t > 0 and split[j, picks[j, t - 1]] > share:
+                        picks[j, t] = picks[j, t - 1]
+                        t -= 1
+                    picks[j, t] = c
+                    if filled == needed:
+                        highest = split[j, picks[j, needed - 1]]
+        scores[j] = linear[j]
+        for t in range(needed):
+            scores[j] += split[j, picks[j, t]] if filled == needed else np.inf
+
+
+@kernel
+def _drop(b: int, alive: Flags, stale: Flags, picks: Ints, m: int, needed: int) -> None:
+    """Drop a candidate; the scores of those that count a pair with it are stale."""
+    alive[b] = False
+    for j in range(m):
+        if alive[j] and not stale[j]:
+            for t in range(needed):
+                if picks[j, t] == b:
+                    stale[j] = True
+                    break
+
+
+@kernel
+def _few(linear: Floats, weights: Floats, alive: Flags, m: int, q: int, base: float, best: float, taken: Ints) -> float:
+    """Return what the candidates taken cost, or the cheapest one or two where no more are to be taken."""
+    if q > 2:
+        total = base
+        for t in range(q):
+            total += linear[taken[t]]
+            for s in range(t):
+                total += weights[taken[t], taken[s]]
+        return total
+    lowest = np.inf
+    for j in range(m):
+        if not alive[j]:
+            continue
+        if q == 1:
+            if base + linear[j] < lowest:
+                lowest, taken[0] = base + linear[j], j
+            continue
+        for c in range(j):
+            if alive[c] and base + linear[j] + linear[c] + weights[j, c] < lowest:
+                lowest = base + linear[j] + linear[c] + weights[j, c]
+                taken[0], taken[1] = j, c
+    return lowest
+
+
+@kernel
+def _copy(
+    rows: Ints,
+    linear: Floats,
+    weights: Floats,
+    split: Floats,
+    alive: Flags,
+    m: int,
+    without: int,
+    new_rows: Ints,
+    new_linear: Floats,
+    new_weights: Floats,
+    new_split: Floats,
+    new_alive: Flags,
+    new_stale: Flags,
+) -> int:
+    """Copy the candidates alive, once candidate ``without`` is a member, or all where it is -1; return how many."""
+    a = 0
+    for j in range(m):
+        if not alive[j] or j == without:
+            continue
+        new_rows[a], new_linear[a] = rows[j], linear[j] + (weights[without, j] if without >= 0 else 0.0)
+        new_alive[a] = new_stale[a] = True
+        b = 0
+        for c in range(m):
+            if alive[c] and c != without:
+                new_weights[a, b], new_split[a, b] = weights[j, c], split[j, c]
+                b += 1
+        a += 1
+    return a
+
+
+@kernel
+def _keep(found: Ints, counts: Ints, root: int, chosen: Ints) -> None:
+    """Write a group into the first slot of ``found`` (t, k), and move the others on."""
+    for slot in range(len(found) - 1, 0, -1):
+        found[slot] = found[slot - 1]
+    found[0] = chosen
+    counts[root] = min(counts[root] + 1, len(found))

@@ -103,7 +103,7 @@ def relax(matrix: Any, costs: Floats, until: float | None = None) -> Relaxed | N
     from scipy.optimize import linprog
 
     # costs may be as small as the tolerances of the solver
-    scale = float(costs.mean()) or 1.0
+    scale = float(np.abs(costs).mean()) or 1.0
     options = {} if until is None else {"time_limit": max(0.1, until - time.monotonic())}
     # many groups share records, which makes the simplex method slow: the interior point is up to ten times as fast
     solved = linprog(
@@ -117,6 +117,33 @@ def relax(matrix: Any, costs: Floats, until: float | None = None) -> Relaxed | N
     if solved.status != 0:
         return None
     return Relaxed(float(solved.fun) * scale, solved.x, solved.eqlin.marginals * scale)
+
+
+@dataclass(frozen=True)
+class Near:
+    """Prices near others, their sum in the linear problem, and whether that would be the same without a limit."""
+
+    value: float
+    prices: Floats
+    free: bool
+
+
+def relax_near(seen: SeenGroups, n: int, centre: Floats, box: float, until: float | None = None) -> Near | None:
+    """Solve the linear relaxation with prices that differ from ``centre`` (n,) by a part ``box`` of them at most.
+
+    No group seen may cost less than its prices at the centre. None where it was not solved until a moment of the
+    monotonic clock.
+    """
+    from scipy.sparse import hstack, identity
+
+    width = box * (np.abs(centre) + 0.1 * np.abs(centre).mean())
+    alone = identity(n, format="csc")
+    matrix = hstack([matrix_of(seen, n), alone, -alone], format="csc")
+    # a record may be left out or be counted twice, at the ends of its box
+    relaxed = relax(matrix, np.concatenate([seen.costs, centre + width, width - centre]), until)
+    if relaxed is None:
+        return None
+    return Near(relaxed.value, relaxed.prices, bool(relaxed.shares[len(seen) :].sum() < 1e-6))
 
 
 def trim(seen: SeenGroups, prices: Floats, most: int) -> SeenGroups:

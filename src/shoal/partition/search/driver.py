@@ -16,7 +16,7 @@ import numpy as np
 from shoal.errors import PlanError
 from shoal.kernels.arrays import Ints
 from shoal.partition.search.budget import Budget
-from shoal.partition.search.found import Found
+from shoal.partition.search.found import Found, Proved
 from shoal.partition.search.pace import Pace, TellCycle
 from shoal.partition.search.proof import GapGoal, certify
 from shoal.partition.search.searchable import S, Searchable, Tell
@@ -50,15 +50,25 @@ def search(
     cycles = _cycles(problem, seed, passes, until=until, threads=threads, tell=tell, goal=goal, before=before)
     state, done, interrupted = cycles
     cost, exact = problem.cost(state), problem.exact(state)
-    bound = goal.bound if goal else None
+    proved = goal.proved if goal else None
     if cost == 0.0 or (exact and problem.why_no_bound() is None):
-        bound = cost
+        proved = Proved(cost)
     elif budget.bound is not None and not interrupted:
-        bound, interrupted = certify(problem, state, cost, budget.bound, threads, tell)
-    settled = done == 0 and problem.finished(state)
-    groups, total = problem.groups(state), problem.total()
-    others = tuple(other for other in before if not np.array_equal(other, groups))
-    return Found(groups, cost, total, done, done * problem.size, interrupted, exact, settled, bound, others)
+        proved, interrupted = certify(problem, state, cost, budget.bound, threads, tell)
+    groups = problem.groups(state)
+    return Found(
+        groups,
+        cost,
+        problem.total(),
+        done,
+        done * problem.size,
+        interrupted,
+        exact,
+        settled=done == 0 and problem.finished(state),
+        bound=proved.bound if proved else None,
+        before=tuple(other for other in before if not np.array_equal(other, groups)),
+        prices=proved.prices if proved else None,
+    )
 
 
 def _cycles(
@@ -93,7 +103,7 @@ def _cycles(
             if goal and goal.reached(state, cost, done):
                 break
             whole = passes or (done + left if np.isfinite(left) else 0)
-            progress = _of_cycle(tell, (done, this, whole), cost, goal.bound if goal else 0.0)
+            progress = _of_cycle(tell, (done, this, whole), cost, goal.proved.bound if goal else 0.0)
             found = problem.cycle(state, this, (seed, cycle), threads, pace, progress)
         except KeyboardInterrupt:
             return state, done, True

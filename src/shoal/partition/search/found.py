@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from shoal.kernels.arrays import Ints
+from shoal.kernels.arrays import Floats, Ints
+
+
+class Proved(NamedTuple):
+    """A lower bound, whether it is as high as it gets, and the prices (n,) that prove it, where there are any."""
+
+    bound: float
+    complete: bool = False
+    prices: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -29,6 +38,8 @@ class Found:
         What every partition is proved to cost at least, where that was tried or comes by itself.
     before : tuple of int64 (n,)
         Groups that cost more, from the last cycles before the end, where they were asked for.
+    prices : float64 (n,) or None
+        What proves it.
     """
 
     groups: Ints
@@ -41,6 +52,7 @@ class Found:
     settled: bool = False
     bound: float | None = None
     before: tuple[Ints, ...] = ()
+    prices: Floats | None = None
 
 
 def gap_of(cost: float, bound: float) -> float:

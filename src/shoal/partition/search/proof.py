@@ -11,7 +11,7 @@ from typing import Generic
 
 import numpy as np
 
-from shoal.partition.search.found import gap_of
+from shoal.partition.search.found import Proved, gap_of
 from shoal.partition.search.searchable import S, Searchable, Tell
 
 _FIRST = 10.0  # seconds of the first attempt at a bound, where no time is set
@@ -27,9 +27,8 @@ class GapGoal(Generic[S]):
     """
 
     def __init__(self, problem: Searchable[S], gap: float, until: float | None, budget: bool, threads: int) -> None:
-        self.bound = 0.0
+        self.proved = Proved(0.0)
         self._problem, self._gap, self._until, self._budget, self._threads = problem, gap, until, budget, threads
-        self._complete = False
         self._began = time.monotonic()
         self._tried = 0.0  # seconds of the last attempt
         self._last, self._vain = np.inf, 0
@@ -38,26 +37,28 @@ class GapGoal(Generic[S]):
         """Say whether to end, after a cycle: what it found and what that costs, and the proposals so far a record."""
         self._vain = self._vain + 1 if cost >= self._last else 0
         self._last = cost
-        if gap_of(cost, self.bound) <= self._gap:
+        if gap_of(cost, self.proved.bound) <= self._gap:
             return True
         if passes < _SEARCHED:
             return False
         searched = time.monotonic() - self._began
-        if not self._complete and searched > 2.0 * self._tried:
+        if not self.proved.complete and searched > 2.0 * self._tried:
             self._tried = max(_FIRST, searched)
             until = time.monotonic() + self._tried
             if self._until is not None:
                 until = min(until, (time.monotonic() + self._until) / 2)
             enough = cost * (1.0 - self._gap / 100.0)
-            bound, self._complete = self._problem.prove(state, until, self._threads, enough)
-            self.bound = max(self.bound, bound)
+            proved = self._problem.prove(state, until, self._threads, enough)
+            self.proved = (
+                proved if proved.bound >= self.proved.bound else self.proved._replace(complete=proved.complete)
+            )
             self._vain = 0
-        return gap_of(cost, self.bound) <= self._gap or (not self._budget and self._vain >= _VAIN)
+        return gap_of(cost, self.proved.bound) <= self._gap or (not self._budget and self._vain >= _VAIN)
 
 
 def certify(
     problem: Searchable[S], state: S, cost: float, seconds: float, threads: int, tell: Tell | None
-) -> tuple[float, bool]:
+) -> tuple[Proved, bool]:
     """Return a bound on what was found, and whether the proof was interrupted: what was proved until then holds."""
     proved = 0.0
 
@@ -68,6 +69,6 @@ def certify(
             tell(1.0, cost, proved)
 
     try:
-        return problem.prove(state, time.monotonic() + seconds, threads, tell=told)[0], False
+        return problem.prove(state, time.monotonic() + seconds, threads, tell=told), False
     except KeyboardInterrupt:
-        return proved, True
+        return Proved(proved), True

@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.kernels.arrays import Floats, Ints
+from shoal.partition.search.found import Proved
 from shoal.partition.search.pace import Lengths, Pace, TellCycle
 
 S = TypeVar("S")
@@ -111,8 +112,8 @@ class Searchable(Protocol[S]):
 
     def prove(
         self, state: S, until: float, threads: int, enough: float | None = None, tell: TellBound = float
-    ) -> tuple[float, bool]:
-        """Return a lower bound, and whether it is as high as it gets, until a moment of the monotonic clock.
+    ) -> Proved:
+        """Return a lower bound, and what proves it, until a moment of the monotonic clock.
 
         ``enough`` is a bound at which to end; ``tell`` is told whenever the bound has risen.
         """

@@ -16,6 +16,7 @@ from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.draws import open_stream
 from shoal.kernels.threads import run_watched
 from shoal.kernels.watch import new_watch
+from shoal.partition.search.found import Proved
 from shoal.partition.search.pace import Lengths, Pace, TellCycle
 from shoal.partition.search.searchable import TellBound, join_blocks
 from shoal.partition.semantic_optimal.annealing import anneal
@@ -157,9 +158,9 @@ class MixedSearch:
 
     def prove(
         self, state: list[Reached], until: float, threads: int, enough: float | None = None, tell: TellBound = float
-    ) -> tuple[float, bool]:
+    ) -> Proved:
         """Return that nothing is proved."""
-        return 0.0, False
+        return Proved(0.0)
 
 
 def _start(problem: Problem, watch: Ints) -> Reached:
