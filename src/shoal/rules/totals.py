@@ -90,7 +90,7 @@ def round_to_total(means: Floats, counts: Ints, total: int, low: int, high: int)
 
     Examples
     --------
-    >>> round_to_total(np.array([1.4, 2.4, 3.2]), np.array([3, 3, 4]), 24, 0, 9).values
+    >>> round_to_total(np.array([1.4, 2.45, 3.2]), np.array([3, 3, 4]), 24, 0, 9).values
     array([1, 3, 3])
     """
     values = np.clip(np.rint(means), low, high).astype(np.int64)
