@@ -52,7 +52,8 @@ class Piece:
 
 def cut(text: str, pattern: re.Pattern[str]) -> list[Piece]:
     """Cut a text into pieces by a pattern whose groups are their kinds; ``space`` is left out."""
-    pieces, at, line = [], 0, 1
+    pieces: list[Piece] = []
+    at, line = 0, 1
     while at < len(text):
         found = pattern.match(text, at)
         if found is None:
