@@ -82,7 +82,12 @@ def _census(recorder: Recorder, quick: bool) -> None:
     names = table.columns
     threes = [names[i : i + 3] for i in range(0, len(names), 3)]
     scenarios: dict[str, dict[str, Any]] = {
-        "S1": {"quasi_identifiers": TIED + OTHERS, "rules": RULES, "product_rules": "geometric-means"},
+        "S1": {
+            "quasi_identifiers": TIED + OTHERS,
+            "rules": RULES,
+            "product_rules": "geometric-means",
+            "aggregators": {"V1": "median"},
+        },
         "S2": {"quasi_identifiers": threes},
         "projected": {"quasi_identifiers": TIED + OTHERS, "rules": RULES, "aggregators": "mean"},
         "together": {"quasi_identifiers": names, "rules": RULES, "aggregators": "mean"},

@@ -26,6 +26,7 @@ BENCHMARKS = (
     "categories",
     "report",
     "rules",
+    "paper_sets",
     "rule_sets",
     "rows",
     "start",

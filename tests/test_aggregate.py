@@ -1,5 +1,6 @@
 """Each aggregator against a slow and obvious version, group by group, in plain Python."""
 
+import math
 import statistics
 from fractions import Fraction
 
@@ -49,6 +50,11 @@ def slow_mode(values, weights):
     return min(set(many), key=lambda v: (-many.count(v), abs(Fraction(v) - middle), v))
 
 
+def slow_quantile(values, weights, part):
+    many = sorted(repeated(values, weights))
+    return many[math.ceil(part * len(many)) - 1]
+
+
 SLOW = {
     "mean": slow_mean,
     "weighted-mean": slow_mean,
@@ -56,6 +62,10 @@ SLOW = {
     "geometric-mean": slow_geometric_mean,
     "trimmed-mean": slow_trimmed_mean,
     "mode": slow_mode,
+    "minimum": lambda values, weights: min(values),
+    "lower-quartile": lambda values, weights: slow_quantile(values, weights, Fraction(1, 4)),
+    "upper-quartile": lambda values, weights: slow_quantile(values, weights, Fraction(3, 4)),
+    "maximum": lambda values, weights: max(values),
 }
 
 NUMBERS = st.one_of(

@@ -101,7 +101,18 @@ def test_every_measure_is_defined_once_under_a_heading_that_names_it():
 
 @pytest.mark.parametrize(
     "command",
-    ["protect", "inspect", "measure", "report", "sweep", "methods", "hierarchy", "rules check", "rules convert"],
+    [
+        "protect",
+        "inspect",
+        "measure",
+        "report",
+        "sweep",
+        "methods",
+        "hierarchy",
+        "rules check",
+        "rules localise",
+        "rules convert",
+    ],
 )
 def test_every_flag_is_documented(command):
     text = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")

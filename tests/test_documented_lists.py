@@ -17,7 +17,8 @@ from shoal.aggregate.categories import CATEGORY_AGGREGATORS
 from shoal.aggregate.numbers import AGGREGATORS
 from shoal.blocking.blocks import BLOCKINGS
 from shoal.cli.commands import load_command
-from shoal.plan.plan import Blocking, Plan, Reading
+from shoal.plan.blocking import Blocking
+from shoal.plan.plan import Plan, Reading
 from shoal.plan.roles import CATEGORIES, Kind
 from shoal.release.declaring import CATEGORY_METHOD, DEFAULT_METHOD
 from shoal.release.quasi_identifiers import suitable

@@ -189,11 +189,12 @@ def test_the_cost_told_is_the_loss_of_the_same_plan_with_and_without_rules():
 
 
 def test_a_search_for_other_values_does_not_know_the_loss_without_rules():
-    table = shares(60)
-    searched = shoal.protect(table, 3, table.columns, options={"steps": 600}, rules=["share from original"]).summary
+    table = shares(60).select(pl.all().exclude("share") + 1).with_columns(area=pl.col("turnover") * pl.col("export"))
+    asked = {"rules": ["area = turnover * export"], "product_rules": "geometric-means"}
+    searched = shoal.protect(table, 3, table.columns, options={"steps": 600}, **asked).summary
     assert searched.loss_without_rules is None
     assert searched.rules[0].cost is None
-    assert protect(table, ["share from original"]).summary.loss_without_rules is not None
+    assert shoal.protect(table, 3, table.columns, method="mdav", **asked).summary.loss_without_rules is not None
 
 
 def test_a_search_takes_the_groups_that_lose_least_after_rules_are_kept(monkeypatch):

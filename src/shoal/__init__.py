@@ -19,13 +19,15 @@ if TYPE_CHECKING:
     from shoal.measures.measurement import measure
     from shoal.partition.methods import METHODS, find_method
     from shoal.pipeline import protect
+    from shoal.plan.blocking import Blocking
     from shoal.plan.hierarchies import HierarchySettings, WordNetSettings
-    from shoal.plan.plan import Blocking, Plan, Reading
+    from shoal.plan.plan import Plan, Reading
     from shoal.plan.roles import Kind, Role
     from shoal.release.release import Release
     from shoal.release.summary import Summary
     from shoal.report import report_page, write_report
     from shoal.rules.findings import RuleFinding, check_rules, write_rules
+    from shoal.rules.localising import Localisation, localise_errors
     from shoal.rules.sources import read_rules
     from shoal.sweeps import Sweep, sweep
     from shoal.tables.example import example
@@ -48,6 +50,7 @@ __all__ = [
     "HierarchySettings",
     "Inspection",
     "Kind",
+    "Localisation",
     "Measures",
     "MissingExtra",
     "Plan",
@@ -68,6 +71,7 @@ __all__ = [
     "inspect",
     "inspect_hierarchy",
     "load_hierarchy",
+    "localise_errors",
     "measure",
     "printable",
     "protect",
@@ -83,7 +87,7 @@ _HOME = {
     "FEWEST": "shoal.tables.hierarchy_inspection",
     "MEASURES": "shoal.measures.catalogue",
     "METHODS": "shoal.partition.methods",
-    "Blocking": "shoal.plan.plan",
+    "Blocking": "shoal.plan.blocking",
     "BrokenPromise": "shoal.errors",
     "DataError": "shoal.errors",
     "FileError": "shoal.errors",
@@ -92,6 +96,7 @@ _HOME = {
     "HierarchySettings": "shoal.plan.hierarchies",
     "Inspection": "shoal.tables.inspection",
     "Kind": "shoal.plan.roles",
+    "Localisation": "shoal.rules.localising",
     "Measures": "shoal.measures.measured",
     "MissingExtra": "shoal.errors",
     "Plan": "shoal.plan.plan",
@@ -111,6 +116,7 @@ _HOME = {
     "inspect": "shoal.tables.inspection",
     "inspect_hierarchy": "shoal.tables.hierarchy_inspection",
     "load_hierarchy": "shoal.columns.hierarchy",
+    "localise_errors": "shoal.rules.localising",
     "measure": "shoal.measures.measurement",
     "printable": "shoal.errors",
     "protect": "shoal.pipeline",

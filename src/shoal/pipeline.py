@@ -16,9 +16,10 @@ from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.errors import PlanError
 from shoal.kernels.arrays import Ints
 from shoal.kernels.progress import show_progress
+from shoal.plan.blocking import Blocking
 from shoal.plan.dominance import Dominance
 from shoal.plan.files_read import files_read
-from shoal.plan.plan import Blocking, Plan, Reading, merge_settings
+from shoal.plan.plan import Plan, Reading, merge_settings
 from shoal.release.certificate import check_certificate
 from shoal.release.declaring import Declared, declare
 from shoal.release.grouping import Grouped, complete_groups, form_groups
@@ -45,6 +46,7 @@ def protect(
     k: int | None = None,
     quasi_identifiers: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
     *,
+    set_size: int | None = None,
     method: str | None = None,
     options: Mapping[str, Any] | None = None,
     refine: bool | None = None,
@@ -89,7 +91,10 @@ def protect(
         Smallest group, at least 2.
     quasi_identifiers : list of str, or list of lists of str
         Columns to microaggregate: numbers, dates and, with methods that take them, categories. Lists of lists are sets
-        that are microaggregated separately.
+        that are microaggregated separately. ``"auto"`` takes all columns of numbers, dates and declared categories
+        without another role, those that share rules in one set.
+    set_size : int, default 3
+        Columns of each set that no rule needs, with ``"auto"``.
     method : str, default "optimal", or "semantic-optimal" with categories
         Partition method; ``shoal.METHODS`` or ``shoal methods`` lists them.
     options : dict
@@ -115,8 +120,8 @@ def protect(
     aggregators : str or dict
         ``"mean"`` (default), ``"median"``, ``"geometric-mean"``, ``"trimmed-mean"``, ``"mode"``,
         ``"weighted-mean"`` for numbers; ``"centroid"``, ``"least-squares"``, ``"least-common-subsumer"``, ``"median"``,
-        ``"convex-median"``, ``"mode"``, ``"weighted-plurality"`` for categories; one for all, or by column with
-        ``"*"`` for the others.
+        ``"convex-median"``, ``"mode"``, ``"weighted-plurality"`` for categories; ``"minimum"``, ``"lower-quartile"``,
+        ``"upper-quartile"``, ``"maximum"`` for both; one for all, or by column with ``"*"`` for the others.
     scaling : {"z-score", "range", "robust", "none"}
         How columns of numbers are made comparable for distances.
     decimals : int, "all", or dict

@@ -14,7 +14,8 @@ import shoal
 from random_tables import LEVELS, TREE
 from shoal.aggregate.categories import CATEGORY_AGGREGATORS
 from shoal.aggregate.numbers import AGGREGATORS
-from shoal.plan.plan import Blocking, Plan
+from shoal.plan.blocking import Blocking
+from shoal.plan.plan import Plan
 from shoal.plan.roles import Kind
 
 KIND = {

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.aggregate.order_statistics import ORDER_STATISTICS, order_statistic
 from shoal.columns.categories import Category
 from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.category_representatives import (
@@ -30,6 +31,7 @@ from shoal.kernels.representatives import Grouping
 from shoal.plan.roles import CATEGORIES, Kind
 
 _PIECE = 1 << 22  # cells of a table of groups by combinations that are filled at a time
+_DECIDES = 1e-6  # weight of distances beside frequencies: they decide where those are equal
 
 
 @dataclass(frozen=True)
@@ -128,11 +130,22 @@ def _by_kernel(how: int, kinds: tuple[Kind, ...], squared: bool = False, **more:
     return CategoryAggregator(kinds, of_groups, **more)
 
 
+def _order_statistic(part: float) -> CategoryAggregator:
+    """Return an aggregator that picks the category at which a part of the records is reached in its order."""
+
+    def of_groups(column: Category, grouping: Grouping, weights: Floats | None) -> tuple[Ints, Ints]:
+        rows, counts = order_statistic(column.values, column.observed, weights, grouping, part)
+        return np.where(counts > 0, column.values[rows], 0), counts
+
+    return CategoryAggregator((Kind.ORDINAL,), of_groups)
+
+
 CATEGORY_AGGREGATORS: dict[str, CategoryAggregator] = {
     "centroid": _by_kernel(CENTROID, (Kind.SEMANTIC,)),
     "least-squares": _by_kernel(CENTROID, (Kind.SEMANTIC,), squared=True),
     "median": _by_kernel(MEDIAN, (Kind.ORDINAL,)),
     "convex-median": _by_kernel(CONVEX_MEDIAN, (Kind.ORDINAL,)),
+    **{name: _order_statistic(part) for name, part in ORDER_STATISTICS.items()},
     "mode": _by_kernel(MODE, CATEGORIES),
     "weighted-plurality": _by_kernel(MODE, CATEGORIES, needs_weights=True),
     "least-common-subsumer": CategoryAggregator((Kind.SEMANTIC,), _subsumers),
@@ -161,7 +174,7 @@ def aggregate_combinations(
     combinations = combinations[np.argsort(first)]
     chosen = np.zeros(groups, dtype=np.int64)
     step = max(1, _PIECE // len(combinations))
-    sums = [_summed_distances(column, of_row, groups, weights) for column in columns]
+    sums = [summed_distances(column, of_row, groups, weights) for column in columns]
     for start in range(0, groups, step):
         piece = slice(start, min(start + step, groups))
         total = np.zeros((piece.stop - start, len(combinations)))
@@ -172,13 +185,25 @@ def aggregate_combinations(
     return [_handed_out(column, grouping, combinations[chosen, j], enough[j]) for j, column in enumerate(columns)]
 
 
-def _summed_distances(column: Category, of_row: Ints, groups: int, weights: Floats | None) -> Floats:
-    """Return the summed distance of the values of each group from each code that occurs, (groups, codes)."""
+def summed_distances(
+    column: Category, of_row: Ints, groups: int, weights: Floats | None, aggregator: str = "centroid"
+) -> Floats:
+    """Return the summed distance of the values of each group from each code, (groups, codes).
+
+    Distances are those that an aggregator has the least of: squared for ``least-squares``, and 0 or 1 for a mode, with
+    the distances of the column to decide between values that are as frequent.
+    """
     codes = len(column.names) if column.distances is None else len(column.distances)
     seen = column.observed
     counts = np.zeros((groups, codes))
     np.add.at(counts, (of_row[seen], column.values[seen]), 1.0 if weights is None else weights[seen])
     if column.distances is None:
         return np.asarray(counts.sum(axis=1, keepdims=True) - counts)
-    sums: Floats = counts @ column.distances[:, :codes]
+    if aggregator == "least-squares":
+        return np.asarray(counts @ column.distances**2)
+    sums = np.asarray(counts @ column.distances)
+    if aggregator in ("mode", "weighted-plurality"):
+        every = counts.sum(axis=1, keepdims=True)
+        sums = every + _DECIDES * sums
+        sums[:, :codes] -= counts
     return sums

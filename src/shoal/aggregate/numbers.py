@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from shoal.aggregate.far_apart import EXACT, exact_representative
+from shoal.aggregate.order_statistics import ORDER_STATISTICS, order_statistic
 from shoal.columns.numbers import Column
 from shoal.errors import DataError, counted
 from shoal.kernels.arrays import Flags, Floats, Ints, Numbers
@@ -55,6 +56,8 @@ class Aggregator:
         Whether it makes sense for dates.
     needs_weights : bool
         Whether it is an error without a column of weights.
+    part : float, optional
+        Of an order statistic: part of the records that is at or below it.
     """
 
     of_groups: Callable[[Floats, Flags, Floats, Grouping, Floats], tuple[Floats, Ints]]
@@ -62,6 +65,7 @@ class Aggregator:
     mistake: Callable[[Column], str | None] | None = None
     dates: bool = True
     needs_weights: bool = False
+    part: float | None = None
 
 
 def _by_kernel(how: int, **more: Any) -> Aggregator:
@@ -73,6 +77,18 @@ def _by_kernel(how: int, **more: Any) -> Aggregator:
         return representatives(values, observed, weights, *grouping, how, lift)
 
     return Aggregator(of_groups, how, **more)
+
+
+def _order_statistic(part: float) -> Aggregator:
+    """Return an aggregator that picks the value at which a part of the records is reached."""
+
+    def of_groups(
+        values: Floats, observed: Flags, weights: Floats, grouping: Grouping, _: Floats
+    ) -> tuple[Floats, Ints]:
+        rows, counts = order_statistic(values, observed, weights if len(weights) > 1 else None, grouping, part)
+        return np.where(counts > 0, values[rows], 0.0), counts
+
+    return Aggregator(of_groups, part=part)
 
 
 def _not_positive(column: Column) -> str | None:
@@ -92,6 +108,7 @@ AGGREGATORS: dict[str, Aggregator] = {
     "geometric-mean": _by_kernel(GEOMETRIC, mistake=_not_positive, dates=False),
     "trimmed-mean": _by_kernel(TRIMMED),
     "mode": _by_kernel(MODE),
+    **{name: _order_statistic(part) for name, part in ORDER_STATISTICS.items()},
 }
 
 
@@ -137,6 +154,14 @@ def aggregate(
     if mistake:
         raise DataError(mistake)
     sizes = np.diff(grouping.starts)
+    part = AGGREGATORS[aggregator].part
+    if part is not None:  # picked, not computed: exact whatever the type
+        rows, counts = order_statistic(column.values, column.observed, weights, grouping, part)
+        picked, shown = np.empty_like(column.values), np.zeros(len(column.values), dtype=bool)
+        picked[grouping.order] = np.repeat(column.values[rows], sizes)
+        shown[grouping.order] = np.repeat(counts >= k, sizes)
+        shown &= column.observed
+        return np.where(shown, picked, 0), shown
     bases = np.zeros_like(column.values, shape=len(sizes))
     if column.whole:
         first_observed(column.values, column.observed, grouping.order, grouping.starts, bases)

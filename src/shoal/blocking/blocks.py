@@ -17,7 +17,7 @@ from shoal.blocking.two_d_tree import two_d_tree
 from shoal.blocking.univariate import equal_counts, equal_intervals, fixed_counts
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.kernels.arrays import Floats, Ints
-from shoal.plan.plan import Blocking
+from shoal.plan.blocking import Blocking
 
 BLOCKINGS: dict[str, Callable[[Floats, int, int], Ints]] = {
     "2d-tree": two_d_tree,

@@ -18,7 +18,7 @@ COMMANDS = {  # in the order in which they are listed; each is in the module of 
     "sweep": "Try every method at every k, measure each release, and recommend one.",
     "methods": "List the methods: name, source, cost and options.",
     "demo": "Protect the embedded example and show the result.",
-    "rules": "Check edit rules on a table, or write them in the other notation.",
+    "rules": "Check edit rules, find the cells to change, or write rules in another notation.",
     "hierarchy": "Look at hierarchies of categories, and make them from WordNet.",
 }
 

@@ -24,7 +24,9 @@ Thousands = Annotated[str | None, typer.Option(help="Mark between thousands in a
 Signs = Annotated[list[str] | None, typer.Option(help="Signs before or behind numbers in a text file: $,EUR,%.")]
 Quasi = Annotated[
     list[str] | None,
-    typer.Option("-q", "--quasi-identifiers", help="Columns to microaggregate: a,b. Repeat for separate sets."),
+    typer.Option(
+        "-q", "--quasi-identifiers", help="Columns to microaggregate: a,b. Repeat for separate sets. Or auto."
+    ),
 ]
 Refine = Annotated[bool, typer.Option("--refine", help="Improve the groups of the method while that lowers the loss.")]
 AllNumeric = Annotated[
@@ -182,6 +184,22 @@ def _source(name: str, text: str) -> Any:
     return text
 
 
+def orders(given: Sequence[str] | None) -> dict[str, list[str]] | None:
+    """Return the values of each ordinal column, from the lowest to the highest."""
+    return {name: names([text]) or [] for name, text in pairs(given or (), "--order").items()} or None
+
+
+def column_weights(given: Sequence[str] | None, flag: str = "--column-weight") -> dict[str, float] | None:
+    """Return the weight of each column that has one."""
+    shares: dict[str, float] = {}
+    for name, text in pairs(given or (), flag).items():
+        try:
+            shares[name] = float(text)
+        except ValueError:
+            raise shoal.PlanError(f"{flag} {name}={text}: must be a number") from None
+    return shares or None
+
+
 def categories(
     hierarchy: Sequence[str] | None,
     order: Sequence[str] | None,
@@ -189,17 +207,11 @@ def categories(
     column_weight: Sequence[str] | None,
 ) -> dict[str, Any]:
     """Return what was said about the kinds of columns, by the names of the settings."""
-    shares: dict[str, float] = {}
-    for name, text in pairs(column_weight or (), "--column-weight").items():
-        try:
-            shares[name] = float(text)
-        except ValueError:
-            raise shoal.PlanError(f"--column-weight {name}={text}: must be a number") from None
     return {
         "hierarchies": hierarchies(hierarchy),
-        "orders": {name: names([text]) or [] for name, text in pairs(order or (), "--order").items()} or None,
+        "orders": orders(order),
         "nominal": names(nominal),
-        "column_weights": shares or None,
+        "column_weights": column_weights(column_weight),
     }
 
 

@@ -73,6 +73,9 @@ def protect(
     output: Annotated[Path, typer.Option("-o", "--output", metavar="OUT", help="Where to write the release.")],
     k: Annotated[int | None, typer.Option("-k", help="Smallest group, at least 2.")] = None,
     quasi: Quasi = None,
+    set_size: Annotated[
+        int | None, typer.Option(help="Columns of each set that no rule needs, with -q auto: 3 if not said.")
+    ] = None,
     method: Annotated[str | None, typer.Option("-m", "--method", help="See `shoal methods`.")] = None,
     option: Annotated[
         list[str] | None,
@@ -137,6 +140,7 @@ def protect(
             table,
             k,
             sets(quasi),
+            set_size=set_size,
             method=method,
             options=_options(option, time=_seconds("time", time), steps=steps, gap=gap, bound=_seconds("bound", bound)),
             refine=refine or None,

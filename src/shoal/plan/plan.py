@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from shoal.errors import PlanError, did_you_mean
+from shoal.plan.automatic import is_auto
+from shoal.plan.blocking import Blocking, blocking_mistakes
 from shoal.plan.categories import CategorySettings, category_mistakes
 from shoal.plan.decimals import as_decimals
 from shoal.plan.dominance import Dominance
@@ -66,37 +68,6 @@ class Reading(Settings):
         return self
 
 
-class Blocking(Settings):
-    """How to cut a large table into blocks that are partitioned one by one.
-
-    Attributes
-    ----------
-    method : {"2d-tree", "spread-tree", "univariate", "equal-counts", "fixed-counts"}
-        How blocks are cut.
-    size : int or "auto"
-        Most records of a block; "auto" chooses from the number of columns.
-    columns : tuple of str
-        Blocking columns, of the quasi-identifiers; all of a set where none is named. ``univariate``,
-        ``equal-counts`` and ``fixed-counts`` take one, the first of the set where none is named.
-    repair : bool
-        Let records near a face join a group across it.
-    """
-
-    section: ClassVar[str] = "blocking."
-
-    method: Literal["2d-tree", "spread-tree", "univariate", "equal-counts", "fixed-counts"]
-    size: Annotated[int, Field(le=LARGEST_OPTION)] | Literal["auto"] = "auto"
-    columns: tuple[str, ...] = ()
-    repair: Flag = False
-
-    @field_validator("size", mode="before")
-    @classmethod
-    def _number_or_auto(cls, value: object) -> object:
-        if value != "auto" and (not isinstance(value, int) or isinstance(value, bool)):
-            raise PlanError("blocking.size: must be a whole number or auto")
-        return value
-
-
 def as_reading(value: object) -> Reading:
     """Return how to read a text file, from a Reading, its settings, or None."""
     if isinstance(value, Reading):
@@ -115,7 +86,10 @@ class Plan(CategorySettings):
     k : int
         Smallest group, at least 2.
     quasi_identifiers : tuple of tuples of str
-        Columns to microaggregate; each inner tuple is a set that is microaggregated by itself.
+        Columns to microaggregate; each inner tuple is a set that is microaggregated by itself. ``"auto"`` stands for
+        all columns of numbers, dates and declared categories without another role, in sets that rules form.
+    set_size : int or None
+        Columns of each set that no rule needs, with ``"auto"``; 3 where nothing is said.
     identifiers, confidential : tuple of str
         Columns that are removed, and columns that are kept as they are.
     persons : tuple of str or None
@@ -172,6 +146,7 @@ class Plan(CategorySettings):
 
     k: Whole = Field(ge=2, le=LARGEST_K)
     quasi_identifiers: tuple[tuple[str, ...], ...]
+    set_size: Whole | None = Field(default=None, ge=1, le=LARGEST_OPTION)
     identifiers: tuple[str, ...] = ()
     persons: tuple[str, ...] | None = None
     confidential: tuple[str, ...] = ()
@@ -246,9 +221,12 @@ class Plan(CategorySettings):
         mistakes = role_mistakes(self.roles_named())
         if not self.quasi_identifiers or not all(self.quasi_identifiers):
             mistakes.append("quasi_identifiers: name at least one column in each set")
-        mistakes += _blocking_mistakes(self) + category_mistakes(
-            self.model_dump(), {name for part in self.quasi_identifiers for name in part}
-        )
+        if not is_auto(self.quasi_identifiers):  # whose columns are known when the table is
+            mistakes += blocking_mistakes(self.blocking, self.k, self.quasi_identifiers) + category_mistakes(
+                self.model_dump(), {name for part in self.quasi_identifiers for name in part}
+            )
+            if self.set_size:
+                mistakes.append("set_size: has no effect unless quasi_identifiers is auto")
         if self.small_strata == "merge" and not self.strata:
             mistakes.append("small_strata: has no effect without strata")
         mistakes += [
@@ -324,27 +302,6 @@ def _texts(value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
     return [text for part in value for text in _texts(part)] if isinstance(value, list | tuple) else []
-
-
-def _blocking_mistakes(plan: Plan) -> list[str]:
-    """Say what is wrong with the blocking of a plan."""
-    cut = plan.blocking
-    if cut is None:
-        return []
-    mistakes = []
-    if cut.size != "auto" and cut.size < 2 * plan.k:
-        mistakes.append(f"blocking.size: must be at least 2 k = {2 * plan.k}, not {cut.size}")
-    if cut.method in ("univariate", "equal-counts", "fixed-counts") and len(cut.columns) > 1:
-        mistakes.append(f"blocking.columns: '{cut.method}' takes one column, not {len(cut.columns)}")
-    members = [set(part) for part in plan.quasi_identifiers]
-    for name in cut.columns:
-        if not any(name in part for part in members):
-            mistakes.append(
-                f"blocking.columns: '{name}' is not a quasi-identifier{did_you_mean(name, set().union(*members))}"
-            )
-    if cut.columns and not mistakes and any(not part & set(cut.columns) for part in members):
-        mistakes.append("blocking.columns: every set of quasi-identifiers needs one of its own columns among them")
-    return mistakes
 
 
 def role_mistakes(mentions: list[tuple[str, Role]]) -> list[str]:

@@ -11,6 +11,9 @@ from shoal.errors import PlanError
 SCHEMATRON = (".sch", ".xml")
 EXPRESSIONS = (".rules", ".txt")
 PLANS = (".yaml", ".yml")
+R_TEXTS = (".r",)
+SQL_TEXTS = (".sql",)
+RULE_FILES = SCHEMATRON + EXPRESSIONS + PLANS + R_TEXTS + SQL_TEXTS
 
 
 def rules_or_file(settings: Any) -> Any:
@@ -38,9 +41,7 @@ def is_file(given: object) -> bool:
     """
     if isinstance(given, Path):
         return True
-    return (
-        isinstance(given, str) and "\n" not in given and Path(given).suffix.lower() in SCHEMATRON + EXPRESSIONS + PLANS
-    )
+    return isinstance(given, str) and "\n" not in given and Path(given).suffix.lower() in RULE_FILES
 
 
 def as_expressions(given: Any) -> Any:

@@ -13,6 +13,7 @@ from shoal.columns.scaling import DEFAULT_SCALING, Scale, ScalingName, fit_scale
 from shoal.errors import DataError, FileError, PlanError, counted, did_you_mean
 from shoal.kernels.arrays import Floats
 from shoal.partition.methods import Method, find_method
+from shoal.plan.automatic import AUTO, is_auto
 from shoal.plan.plan import EVERY_COLUMN, Plan, column_mistakes, mentions, role_mistakes
 from shoal.plan.roles import MEASURABLE, Kind, Role
 from shoal.plan.rules import rules_or_file
@@ -28,6 +29,7 @@ from shoal.release.quasi_identifiers import (
     unsupported,
 )
 from shoal.rules.rule import Rule
+from shoal.rules.sets import SET_SIZE, sets_from_rules
 from shoal.rules.sources import as_rules, missing_columns
 from shoal.tables.disguised import disguise
 from shoal.tables.identifying import why_identifier
@@ -76,9 +78,7 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
 
     With ``all_numeric`` every column of numbers or dates that has no other role is a quasi-identifier.
     """
-    settings = dict(settings)
-    if all_numeric:
-        settings["quasi_identifiers"] = _all_numeric(settings, table)
+    settings, unnamed = _with_every_column(settings, table, all_numeric)
     known = set(table.names)
     named = mentions(settings)
     mistakes = column_mistakes(settings, table.names)
@@ -101,7 +101,7 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
         unread = error
     mistakes += _undeclared_identifiers(table, {name for name, _ in named}) + index_suspects(table)
 
-    reasons = _overlooked(table, {name for name, _ in named}) if all_numeric else []
+    reasons = _overlooked(table, {name for name, _ in named}) if unnamed else []
     if plan and len(table) < plan.k:
         hint = "choose a smaller k" if len(table) >= 2 else "there is nothing to protect"
         reasons.append(f"the table has {counted(len(table), 'record')}, fewer than k = {plan.k}; {hint}")
@@ -124,7 +124,7 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
         raise PlanError(useless)
     plan = plan.model_copy(update={"method": method.name, "options": {name: options[name] for name in plan.options}})
     sets = _sets(plan, method, found)
-    doubtful = [name for quasi in sets for name in quasi.names if all_numeric and why_identifier(table.profile(name))]
+    doubtful = [name for quasi in sets for name in quasi.names if unnamed and why_identifier(table.profile(name))]
     return Declared(plan, method, options, sets, weights, rules, doubtful)
 
 
@@ -220,6 +220,17 @@ def _attempt(reasons: list[str], step: Callable[P, T], *args: P.args, **kwargs: 
         return None
 
 
+def _with_every_column(settings: Mapping[str, Any], table: Table, all_numeric: bool) -> tuple[dict[str, Any], bool]:
+    """Return settings with every quasi-identifier by name, and whether nobody named them."""
+    if all_numeric:
+        return {**settings, "quasi_identifiers": _all_numeric(settings, table)}, True
+    if is_auto(settings.get("quasi_identifiers")) and AUTO not in table.names:
+        found = {**settings, "quasi_identifiers": _from_rules(settings, table)}
+        found.pop("set_size", None)
+        return found, True
+    return dict(settings), False
+
+
 def _all_numeric(settings: Mapping[str, Any], table: Table) -> list[str]:
     """Return the columns of numbers and dates that have no other role."""
     if settings.get("quasi_identifiers"):
@@ -229,6 +240,25 @@ def _all_numeric(settings: Mapping[str, Any], table: Table) -> list[str]:
     if not found:
         raise DataError("there is no column of numbers or dates without another role")
     return found
+
+
+def _from_rules(settings: Mapping[str, Any], table: Table) -> list[list[str]]:
+    """Return the columns of numbers, dates and declared categories without another role, in sets that rules form."""
+    size = settings.get("set_size") or SET_SIZE
+    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+        raise PlanError("set_size: must be a whole number of at least 1")
+    rest = {name: value for name, value in settings.items() if name != "quasi_identifiers"}
+    taken = {name for name, _ in mentions(rest)}
+    named = settings.get("nominal") or ()
+    said = {*(settings.get("hierarchies") or ()), *(settings.get("orders") or ())}
+    said |= {named} if isinstance(named, str) else set(named)
+    found = [n for n in table.names if n not in taken and (n in said or table.kind(n) in MEASURABLE)]
+    if not found:
+        raise DataError("there is no column of numbers, dates or declared categories without another role")
+    try:
+        return sets_from_rules(_rules(rest, table), found, size)
+    except (PlanError, FileError):  # told with all other mistakes
+        return [found]
 
 
 def _overlooked(table: Table, named: set[str]) -> list[str]:

@@ -1,8 +1,9 @@
 """Released values that are one record's own, or nearly: by dominance, by weight, or by what the aggregator picks.
 
-A mean stands for all values of its group. A median, a mode or a trimmed mean of few may be the value of one record to
-the last digit, which an intruder who finds the group then has. It is not hers alone where another record of the group
-has the same value. Categories are not looked at: what is released for them is a category by nature.
+A mean stands for all values of its group. A median, another order statistic, a mode or a trimmed mean of few may be the
+value of one record to the last digit, which an intruder who finds the group then has. It is not hers alone where
+another record of the group has the same value. Categories are not looked at: what is released for them is a category by
+nature.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from shoal.aggregate.order_statistics import ORDER_STATISTICS
 from shoal.aggregate.sets import ProtectedSet
 from shoal.columns.categories import AnyColumn
 from shoal.columns.numbers import Column
@@ -24,7 +26,7 @@ from shoal.release.conditions import dominance_of
 from shoal.release.declaring import Declared
 from shoal.tables.table import Table
 
-_PICKING = ("median", "mode", "trimmed-mean")  # aggregators that may release one of the values
+_PICKING = ("median", "mode", "trimmed-mean", *ORDER_STATISTICS)  # aggregators that may release one of the values
 _LISTED = 5  # columns that a note names
 
 

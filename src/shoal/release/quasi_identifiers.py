@@ -9,6 +9,7 @@ import narwhals as nw
 
 from shoal.aggregate.categories import CATEGORY_AGGREGATORS, CategoryAggregator
 from shoal.aggregate.numbers import AGGREGATORS, Aggregator, aggregator_mistake
+from shoal.aggregate.order_statistics import ORDER_STATISTICS
 from shoal.columns.categories import AnyColumn, Category, Factor, nominal, ordinal, semantic
 from shoal.columns.hierarchy import load_hierarchy
 from shoal.columns.numbers import Column
@@ -21,6 +22,7 @@ from shoal.tables.set_valued import mark_of_sets
 from shoal.tables.table import Table
 
 SUBSUMER = "least-common-subsumer"
+_FALSE_TRUE = ("False", "True")  # the order of a column of true and false of which a minimum or a maximum is asked
 _NAMED = 3  # methods that a message names
 
 
@@ -33,6 +35,8 @@ def kind_of(table: Table, name: str, plan: Plan) -> Kind:
     if name in plan.nominal:
         return Kind.NOMINAL
     kind = table.kind(name)
+    if kind is Kind.BOOLEAN and plan.aggregators.get(name) in (*ORDER_STATISTICS, "median"):
+        return Kind.ORDINAL
     return Kind.NOMINAL if kind is Kind.BOOLEAN else kind
 
 
@@ -59,7 +63,7 @@ def column_of(table: Table, name: str, plan: Plan) -> AnyColumn:
         table.check_holds(column, len(factor.labels))
         return column
     if kind is Kind.ORDINAL:
-        column = ordinal(name, factor, plan.orders[name], table.holds(name))
+        column = ordinal(name, factor, plan.orders.get(name, _FALSE_TRUE), table.holds(name))
         table.check_holds(column, len(factor.labels))
         return column
     mistake = None if name in plan.nominal else hardly_names(table, name, factor)

@@ -141,7 +141,7 @@ def keep_at_least_loss(
     first_plan = _half_time(declared) if any(possible) else declared
 
     def repaired(chosen: Chosen, grouped: Grouped) -> _Attempt:
-        protected, accounts = keep(editing, _released(grouped, declared, how, threads), table)
+        protected, accounts = keep(editing, _released(grouped, declared, how, threads), table, declared.weights)
         pairs = list(zip(possible, chosen, strict=True))
         used = {name for flags, own in pairs for one in own.strata for name in flags[one][1]}
         near = {name for flags, own in pairs for one in own.leaning for name in flags[one][1]}

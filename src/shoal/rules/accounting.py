@@ -12,7 +12,7 @@ from shoal.columns.numbers import Column
 from shoal.errors import counted
 from shoal.kernels.arrays import Floats, Masked
 from shoal.kernels.representatives import group_rows
-from shoal.rules.classify import Classified
+from shoal.rules.classify import Classified, Values
 from shoal.rules.editing import Editing
 from shoal.rules.evaluate import Observations, evaluate
 from shoal.rules.expression import Call, Missing, walk
@@ -27,7 +27,7 @@ class RuleSummary:
     Attributes
     ----------
     name, kind : str
-        Of the rule: linear, multiplicative, possible values, governing, original domain or unclassified.
+        Of the rule: linear, multiplicative, possible values, governing, original domain, total or unclassified.
     columns : list of str
         The columns that it needs.
     kept_by : str
@@ -92,7 +92,7 @@ def guaranteed(rule: Classified) -> bool:
     (True, False)
     """
     condition = rule.rule.condition
-    if condition is None:
+    if condition is None or rule.rule.weight is not None:
         return False
     # what asks whether values are there may be broken by suppressing them
     return not any(
@@ -209,6 +209,8 @@ def _kept_by(rule: Classified, kept: Kept, aggregators: Mapping[str, str], chang
         return "its columns are released as they are"
     how = {aggregators[name] for name in names}
     words = [" and ".join(sorted(how))]
+    if rule.rule.weight is not None:
+        words.append(f"preferred with weight {rule.rule.weight:g}")
     if rule.name in kept.split:
         words.append("its antecedent as a stratum")
     if rule.name in kept.near:
@@ -221,8 +223,13 @@ def _kept_by(rule: Classified, kept: Kept, aggregators: Mapping[str, str], chang
         for way, word in _WORDS.items():
             count = int(account.ways[way])
             if count:
-                told = f"{' and '.join(derived)} derived" if way == CONSTRUCTED and derived else word
+                listed = rule.kind == "original domain" or any(isinstance(part, Values) for part in rule.parts)
+                told = word
+                if way == CONSTRUCTED and rule.kind == "total":
+                    told = "rounded the other way"
+                elif way == CONSTRUCTED and (derived or listed):
+                    told = f"{' and '.join(derived)} derived" if derived else "moved to the nearest allowed value"
                 words.append(f"{told} in {count} of {counted(groups, 'group')}")
         if account.ways[AGGREGATED] == groups:
             words[0] += " alone"
-    return "; ".join(words) + ("" if guaranteed(rule) else "; checked, not guaranteed")
+    return "; ".join(words) + ("" if guaranteed(rule) or rule.rule.weight is not None else "; checked, not guaranteed")

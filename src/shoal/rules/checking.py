@@ -20,9 +20,11 @@ from shoal.errors import DataError, PlanError
 from shoal.kernels.arrays import Flags, Ints
 from shoal.rules.engine import check_engine, engine_violations
 from shoal.rules.evaluate import Observations, Verdict, evaluate
-from shoal.rules.observations import read_observations
+from shoal.rules.expression import Unchanged
+from shoal.rules.observations import Orders, read_observations
 from shoal.rules.rule import Rule
 from shoal.rules.sources import missing_columns, needs_original
+from shoal.rules.totals import same_total, total_of
 from shoal.tables.files import Source
 from shoal.tables.files.cells import written
 from shoal.tables.files.rows import RowForm, can_be_element, opening, row_documents, row_elements, row_texts
@@ -56,10 +58,14 @@ class Checked:
 class RuleTable:
     """A table and its original, as rules and the engine see them."""
 
-    def __init__(self, table: Table, source: Source | None, original: RuleTable | None = None) -> None:
+    def __init__(
+        self, table: Table, source: Source | None, original: RuleTable | None = None, orders: Orders | None = None
+    ) -> None:
+        self.weight: str | None = None
         self.table = table
         self.source = source
         self.original = original or self
+        self.orders: Orders = original.orders if original and orders is None else orders or {}
         self._observations: dict[str, Observations] = {}
 
     @cached_property
@@ -75,7 +81,7 @@ class RuleTable:
     def observations(self, names: Sequence[str]) -> dict[str, Observations]:
         """Return columns as rules see them; floats have the decimals that all of their values have."""
         unread = [name for name in names if name not in self._observations]
-        for name, one in read_observations(self.table, unread).items():
+        for name, one in read_observations(self.table, unread, self.orders).items():
             real = one.values.dtype.kind == "f" and one.decimals is None
             self._observations[name] = one._replace(decimals=self._decimals(name, one)) if real else one
         return {name: self._observations[name] for name in names}
@@ -138,7 +144,7 @@ def check_fit(rules: Sequence[Rule], table: RuleTable, removed: Sequence[str] = 
 def _first(one: Observations) -> Observations:
     """Return a column of its first observed value, which is enough to see whether a rule can be evaluated."""
     at = slice(first := int(np.argmax(one.observed)), first + 1)
-    return Observations(one.values[at], one.observed[at], one.decimals)
+    return one._replace(values=one.values[at], observed=one.observed[at])
 
 
 def _document_mistakes(rule: Rule, named: Path | None) -> list[str]:
@@ -173,6 +179,8 @@ def check_rules_on(rules: Sequence[Rule], table: RuleTable) -> dict[str, Checked
     failed = engine_failures([rule for rule in rules if rule.schematron], table)
     for rule in rules:
         verdict = verdict_of(rule, table)
+        if isinstance(rule.condition, Unchanged):
+            verdict = Verdict(*(np.full(len(table.table), flag) for flag in (True, not has_total(rule, table))))
         if rule.schematron is None:
             found[rule.name] = Checked(verdict.violated, ~(verdict.holds | verdict.violated), _none(table))
             continue
@@ -185,6 +193,19 @@ def check_rules_on(rules: Sequence[Rule], table: RuleTable) -> dict[str, Checked
     return found
 
 
+def has_total(rule: Rule, table: RuleTable) -> bool:
+    """Whether the column of a rule about a total has that of the original, weighted where the records are."""
+    (name,) = rule.variables
+    weight = table.original.weight
+    weights = None
+    if weight is not None:
+        weights = table.original.observations([weight])[weight].values.astype(np.float64)
+    before, after = (one.observations([name])[name] for one in (table.original, table))
+    if before.decimals != after.decimals:  # as it was written, which may be with fewer zeros
+        after = after._replace(decimals=before.decimals)
+    return same_total(total_of(before, weights), total_of(after, weights))
+
+
 def _none(table: RuleTable) -> Flags:
     return np.zeros(len(table.table), dtype=bool)
 
@@ -193,7 +214,10 @@ def verdict_of(rule: Rule, table: RuleTable) -> Verdict:
     """Evaluate a rule on the columns of a table; one without a translation holds."""
     if rule.condition is None:
         return Verdict(~_none(table), _none(table))
-    return evaluate(rule.condition, table.observations(rule.variables), table.original.observations(rule.variables))
+    try:
+        return evaluate(rule.condition, table.observations(rule.variables), table.original.observations(rule.variables))
+    except DataError as error:
+        raise DataError([f"rule '{rule.name}' ({rule.place}): {told}" for told in error.mistakes]) from None
 
 
 def engine_failures(rules: Sequence[Rule], table: RuleTable, rows: Ints | None = None) -> dict[str, Flags]:
@@ -258,6 +282,9 @@ def newly_broken(rules: Sequence[Rule], released: RuleTable, held: Mapping[str, 
     found = {}
     failed = engine_failures([rule for rule in rules if rule.schematron], released)
     for rule in rules:
+        if isinstance(rule.condition, Unchanged):
+            found[rule.name] = 0 if has_total(rule, released) else len(released.table)
+            continue
         verdict = verdict_of(rule, released)
         broken = verdict.violated & held[rule.name]
         if rule.schematron is not None:

@@ -37,6 +37,7 @@ from shoal.rules.expression import (
     Or,
     Original,
     Text,
+    Unchanged,
     Value,
     Variable,
     variables_of,
@@ -44,7 +45,9 @@ from shoal.rules.expression import (
 )
 from shoal.rules.rule import Rule
 
-KindName = Literal["linear", "multiplicative", "possible values", "governing", "original domain", "unclassified"]
+KindName = Literal[
+    "linear", "multiplicative", "possible values", "governing", "original domain", "total", "unclassified"
+]
 KINDS: tuple[str, ...] = get_args(KindName)
 
 
@@ -152,6 +155,8 @@ def classify(rule: Rule) -> Classified:
     """
     if rule.condition is None:
         return Classified(rule, "unclassified", ())
+    if isinstance(rule.condition, Unchanged):
+        return Classified(rule, "total", ())
     parts = tuple(parts_of(rule.condition))
     return Classified(rule, _kind(parts), parts)
 

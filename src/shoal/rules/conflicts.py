@@ -14,7 +14,8 @@ import numpy as np
 from shoal.errors import listed
 from shoal.kernels.arrays import Flags
 from shoal.rules.classify import Classified, Equation, Half, Values, Whole
-from shoal.rules.keeping import components
+from shoal.rules.components import components
+from shoal.rules.preferring import hard
 from shoal.rules.tuples import names_of
 
 _STRICT = 1e-5  # more than the solver's tolerance
@@ -54,7 +55,7 @@ def conflicts(
     ["rules 'low', 'high' and 'B > 3' contradict each other: no record can satisfy them all; leave one out or relax it"]
     """
     return (
-        contradictions(rules, columns, whole, held)
+        contradictions(hard(rules), columns, whole, held)
         + _tied_across_sets(rules, sets, by_column)
         + _tied_to_kept(rules, sets)
     )

@@ -13,18 +13,19 @@ from fractions import Fraction
 import numpy as np
 
 from shoal.aggregate.sets import ProtectedSet
-from shoal.columns.categories import AnyColumn, Category
+from shoal.columns.categories import Category
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
-from shoal.columns.scaling import Scale
 from shoal.errors import PlanError
-from shoal.kernels.arrays import Flags, Masked
+from shoal.kernels.arrays import Flags, Floats, Masked
 from shoal.plan.plan import EVERY_COLUMN
 from shoal.rules.antecedents import Antecedents, antecedents_of
-from shoal.rules.classify import Classified, Domain, Equation, classify
+from shoal.rules.classify import Classified, Equation, classify
 from shoal.rules.conflicts import conflicts
 from shoal.rules.evaluate import Observations, evaluate
 from shoal.rules.keeping import Account, keep_rules
-from shoal.rules.observations import read_observations
+from shoal.rules.keeping_totals import keep_totals
+from shoal.rules.observations import Orders, read_observations
+from shoal.rules.preferring import hard
 from shoal.rules.rule import Rule
 from shoal.rules.tuples import RuledColumn, bound_parts, names_of
 from shoal.tables.table import Table
@@ -51,10 +52,10 @@ class Editing:
     held: dict[str, Flags]
     aggregators: dict[str, str]
 
-    def of(self, quasi: QuasiIdentifiers) -> list[Classified]:
-        """Return the rules that need a column of a set."""
+    def of(self, quasi: QuasiIdentifiers, soft: bool = False) -> list[Classified]:
+        """Return the rules that need a column of a set and must be kept, and the soft ones where they are asked for."""
         names = set(quasi.names)
-        return [rule for rule in self.rules if names & set(rule.variables)]
+        return [rule for rule in (self.rules if soft else hard(self.rules)) if names & set(rule.variables)]
 
 
 def prepare_rules(
@@ -65,14 +66,16 @@ def prepare_rules(
     chosen: Mapping[str, str],
     geometric: bool = False,
     by_column: str = "",
+    orders: Orders | None = None,
 ) -> Editing:
     """Classify rules, choose aggregators, and raise PlanError where rules cannot be kept.
 
-    ``chosen`` are the aggregators of the plan, ``geometric`` says whether products ask for geometric means, and
-    ``by_column`` is the method where that treats columns one by one.
+    ``chosen`` are the aggregators of the plan, ``geometric`` says whether products ask for geometric means,
+    ``by_column`` is the method where that treats columns one by one, and ``orders`` are the declared orders of
+    categories.
     """
     found = [classify(rule) for rule in rules]
-    observations = read_observations(table, dict.fromkeys(name for rule in found for name in rule.variables))
+    observations = read_observations(table, dict.fromkeys(name for rule in found for name in rule.variables), orders)
     records = len(table)
     held = {
         rule.name: np.ones(records, dtype=bool)
@@ -84,7 +87,7 @@ def prepare_rules(
     mistakes = conflicts(found, [quasi.names for quasi in sets], list(observations), whole, held, by_column)
     if mistakes:
         raise PlanError(mistakes)
-    return Editing(found, observations, held, _aggregators(found, chosen, sets, observations, geometric))
+    return Editing(found, observations, held, _aggregators(hard(found), chosen, sets, observations, geometric))
 
 
 def _aggregators(
@@ -96,8 +99,9 @@ def _aggregators(
 ) -> dict[str, str]:
     """Choose the aggregators that rules ask for, of columns for which the plan does not name one.
 
-    The median is nearest to being a value of the original. The geometric mean, where asked for, keeps products whose
-    factors are all above 0 and that no sum needs. Everything else takes the mean, which keeps totals.
+    The geometric mean, where asked for, keeps products whose factors are all above 0 and that no sum needs. Everything
+    else takes the mean, which keeps totals: of the values that a list or the original allows, the nearest to it loses
+    least.
     """
     if EVERY_COLUMN in named:
         return {}
@@ -106,12 +110,9 @@ def _aggregators(
     summed = {name for part in parts if isinstance(part, Equation) and part.form for name in part.variables}
     for part in parts:
         names = names_of(part)
-        if isinstance(part, Domain):
-            if observations[part.name].values.dtype.kind != "O":
-                chosen[part.name] = "median"
-        elif not geometric or not isinstance(part, Equation) or not part.product or summed & set(names):
+        if not geometric or not isinstance(part, Equation) or not part.product or summed & set(names):
             continue
-        elif all(_positive(observations[name]) for name in names):
+        if all(_positive(observations[name]) for name in names):
             chosen.update({name: "geometric-mean" for name in names if name not in chosen})
     columns = {name for quasi in sets for name in quasi.numbers().names}
     return {name: how for name, how in chosen.items() if name in columns and name not in named}
@@ -126,38 +127,39 @@ def antecedents(editing: Editing, quasi: QuasiIdentifiers, k: int) -> Antecedent
     return antecedents_of(editing.of(quasi), editing.observations, k)
 
 
-def keep(editing: Editing, protected: Sequence[ProtectedSet], table: Table) -> tuple[list[ProtectedSet], list[Account]]:
+def keep(
+    editing: Editing, protected: Sequence[ProtectedSet], table: Table, weights: Floats | None = None
+) -> tuple[list[ProtectedSet], list[Account]]:
     """Change what is released where it would break a rule, and say how."""
     result: list[ProtectedSet] = []
     every: list[Account] = []
     for part in protected:
-        rules = [rule for rule in editing.of(part.quasi) if rule.rule.condition is not None]
+        rules = [rule for rule in editing.of(part.quasi, soft=True) if rule.rule.condition is not None]
         if not rules:
             result.append(part)
             continue
         named = {name for rule in rules for name in rule.variables}
         places = [j for j, name in enumerate(part.quasi.names) if name in named]
-        columns = [_ruled(part.quasi.columns[j], part.quasi.scales[j], editing.observations, table) for j in places]
+        columns = [_ruled(part.quasi, j, editing.observations, table) for j in places]
         inside = {column.name for column in columns}
         outside = {name: editing.observations[name] for name in named - inside}
         changed, accounts = keep_rules(
-            columns, [part.released[j] for j in places], part.groups, rules, outside, editing.held
+            columns, [part.released[j] for j in places], part.groups, rules, outside, editing.held, weights=weights
         )
         released = list(part.released)
         for j, new in zip(places, changed, strict=True):
             released[j] = Masked(*new)
         every += accounts
         result.append(part.with_released(released))
-    return result, every
+    return keep_totals(editing.rules, result, every, table, weights)
 
 
-def _ruled(
-    column: AnyColumn, scale: Scale | None, observations: Mapping[str, Observations], table: Table
-) -> RuledColumn:
+def _ruled(quasi: QuasiIdentifiers, j: int, observations: Mapping[str, Observations], table: Table) -> RuledColumn:
+    column, scale, how = quasi.columns[j], quasi.scales[j], quasi.aggregators[j]
     if isinstance(column, Category) or scale is None:
-        return RuledColumn(column, observations[column.name], 0.0, None)
+        return RuledColumn(column, observations[column.name], 0.0, None, how)
     values = column.values[column.observed].astype(np.float64)
     spread = float(values.std()) * column.step if len(values) and scale.spread > 0.0 else 0.0
     decimals = table.decimals(column.name)
     grid = Fraction(1, 10**decimals) if decimals is not None else None
-    return RuledColumn(column, observations[column.name], spread, grid)
+    return RuledColumn(column, observations[column.name], spread, grid, how)

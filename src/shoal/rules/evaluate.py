@@ -16,16 +16,17 @@ all parts have as many decimals as the total, that is the same as exact equality
 
 from __future__ import annotations
 
-import operator as operators
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.columns.hierarchy import name_of
 from shoal.errors import DataError
 from shoal.kernels.arrays import Flags, Floats
+from shoal.rules.comparing import compare_values, equal_numbers
 from shoal.rules.expression import (
     And,
     Arithmetic,
@@ -42,20 +43,14 @@ from shoal.rules.expression import (
     Or,
     Original,
     Text,
+    Unchanged,
     Value,
     Variable,
 )
+from shoal.rules.orders import Order, order_of, places
 
+_SIMPLE = (Variable, Text, Number)
 _ROUNDING = 2.0**-49  # eight units in the last place of a float: more than a rule's few operations lose
-
-_OPERATORS = {
-    "=": operators.eq,
-    "!=": operators.ne,
-    "<": operators.lt,
-    "<=": operators.le,
-    ">": operators.gt,
-    ">=": operators.ge,
-}
 
 
 class Observations(NamedTuple):
@@ -69,11 +64,14 @@ class Observations(NamedTuple):
         Which there are.
     decimals : int or None
         With how many decimals numbers are written; None for all that there are.
+    order : tuple of str or None
+        The values from the lowest to the highest, where an order was declared.
     """
 
     values: NDArray[Any]
     observed: Flags
     decimals: int | None = None
+    order: Order | None = None
 
 
 Columns = Mapping[str, Observations]
@@ -97,6 +95,7 @@ class _Result:
     magnitude: Floats | None = None  # of the largest term; None where there was no arithmetic
     decimals: int | None = None
     constant: Number | Text | None = None
+    order: Order | None = None
 
 
 def evaluate(condition: Condition, columns: Columns, original: Domain | None = None) -> Verdict:
@@ -184,16 +183,19 @@ class _Evaluation:
                 return Verdict(whole & result.observed, ~whole & result.observed)
             case Original(name):
                 return self.from_original(name)
+            case Unchanged():  # about the whole column: see shoal.rules.totals
+                return Verdict(np.ones(self.length, dtype=bool), np.zeros(self.length, dtype=bool))
 
     def comparison(self, node: Comparison) -> Verdict:
-        left, right = self.alike(self.value(node.left), self.value(node.right))
+        found = self.in_order(node)
+        left, right = found or self.alike(self.value(node.left), self.value(node.right))
         there = left.observed & right.observed
         if left.kind in ("text", "date"):
-            holds = _compare(node.operator, left.values, right.values, there)
+            holds = compare_values(node.operator, left.values, right.values, there)
             return Verdict(holds, there & ~holds)
         a, b = left.values.astype(np.float64), right.values.astype(np.float64)
         with np.errstate(all="ignore"):
-            near = _equal(a, b, self.tolerance(left, right, node.operator in ("=", "!=")))
+            near = equal_numbers(a, b, self.tolerance(left, right, node.operator in ("=", "!=")))
             holds = {
                 "=": near,
                 "!=": ~near,
@@ -203,6 +205,27 @@ class _Evaluation:
                 ">=": (a > b) | near,
             }[node.operator]
         return Verdict(holds & there, there & ~holds)
+
+    def in_order(self, node: Comparison) -> tuple[_Result, _Result] | None:
+        """Return the places of both sides in a declared order; None where the comparison is about none."""
+        if node.operator in ("=", "!=") or not all(isinstance(side, _SIMPLE) for side in (node.left, node.right)):
+            return None
+        left, right = self.value(node.left), self.value(node.right)
+        try:
+            order = order_of(left.order, right.order)
+        except ValueError as error:
+            raise DataError(str(error)) from None
+        if order is None:
+            return None
+        sides = []
+        for side in (left, right):
+            if side.constant is not None and name_of(side.constant.value) not in order:
+                raise DataError(f"'{side.constant.value}' is not in the order that it is compared in")
+            found, has = places(side.values, side.observed, order)
+            if not np.array_equal(has, side.observed):
+                raise DataError("a column has values that are not in the order that it is compared in; add them to it")
+            sides.append(_Result("number", found, has))
+        return sides[0], sides[1]
 
     def tolerance(self, left: _Result, right: _Result, equality: bool) -> Floats | float:
         """Return by how much two sides may differ and still count as equal."""
@@ -225,11 +248,11 @@ class _Evaluation:
         for value in values:
             left, right = self.alike(operand, self.value(value))
             if left.kind not in ("text", "date"):
-                found |= _equal(
+                found |= equal_numbers(
                     left.values.astype(np.float64), right.values.astype(np.float64), self.tolerance(left, right, False)
                 )
             else:
-                found |= _compare("=", left.values, right.values, operand.observed)
+                found |= compare_values("=", left.values, right.values, operand.observed)
         return Verdict(found & operand.observed, ~found & operand.observed)
 
     def from_original(self, name: str) -> Verdict:
@@ -245,7 +268,7 @@ class _Evaluation:
     def is_whole(self, result: _Result) -> Flags:
         values = result.values.astype(np.float64)
         tolerance = 0.0 if result.magnitude is None else _ROUNDING * result.magnitude
-        return np.isfinite(values) & _equal(values, np.rint(values), tolerance)
+        return np.isfinite(values) & equal_numbers(values, np.rint(values), tolerance)
 
     # -- values ---------------------------------------------------------------------------------------------------
 
@@ -260,10 +283,16 @@ class _Evaluation:
                 if not observations.observed.any():  # a column without values is of any kind
                     return _Result("nothing", np.zeros(self.length), observations.observed)
                 kind = {"O": "text", "M": "date"}.get(observations.values.dtype.kind, "number")
-                return _Result(kind, observations.values, observations.observed, decimals=observations.decimals)
+                return _Result(
+                    kind,
+                    observations.values,
+                    observations.observed,
+                    decimals=observations.decimals,
+                    order=observations.order,
+                )
             case Negative(operand):
                 result = self.number(operand)
-                return replace(result, values=-result.values, decimals=None, constant=None)
+                return replace(result, values=-result.values, decimals=None, constant=None, order=None)
             case Arithmetic(operator, left, right):
                 return self.arithmetic(operator, self.number(left), self.number(right))
             case Call("string", (operand,)):
@@ -341,7 +370,7 @@ class _Evaluation:
         if function in ("abs", "round", "floor", "ceiling"):
             values = first.values.astype(np.float64)
             if function == "abs":
-                return replace(first, values=np.abs(values), decimals=None, constant=None)
+                return replace(first, values=np.abs(values), decimals=None, constant=None, order=None)
             slack = 0.0 if first.magnitude is None else _ROUNDING * first.magnitude
             rounded = {
                 "round": np.floor(values + 0.5 + slack),
@@ -366,17 +395,3 @@ class _Evaluation:
         else:
             total = filled.min(axis=0) if function == "min" else filled.max(axis=0)
         return _Result("number", total, np.logical_or.reduce(there), sizes if computed else None)
-
-
-def _equal(a: Floats, b: Floats, tolerance: Floats | float) -> Flags:
-    """Whether numbers are equal or differ by no more than a tolerance; infinities equal themselves, NaN nothing."""
-    with np.errstate(invalid="ignore"):
-        return cast("Flags", (a == b) | (np.abs(a - b) <= tolerance))
-
-
-def _compare(operator: str, left: NDArray[Any], right: NDArray[Any], there: Flags) -> Flags:
-    """Compare texts or dates where both are there."""
-    found = np.zeros(len(there), dtype=bool)
-    a, b = left[there], right[there]
-    found[there] = _OPERATORS[operator](a, b)
-    return found

@@ -1,8 +1,9 @@
 """The tree that both notations of rules become: conditions on the values of one record.
 
-A condition is a :class:`Comparison`, :class:`Member`, :class:`Original`, :class:`Integer`, :class:`Missing`, or made of
-others by :class:`And`, :class:`Or`, :class:`Not` and :class:`Implies`. A value is a :class:`Number`, :class:`Text`,
-:class:`Variable`, or made of others by :class:`Arithmetic`, :class:`Negative` and :class:`Call`.
+A condition is a :class:`Comparison`, :class:`Member`, :class:`Original`, :class:`Unchanged`, :class:`Integer`,
+:class:`Missing`, or made of others by :class:`And`, :class:`Or`, :class:`Not` and :class:`Implies`. A value is a
+:class:`Number`, :class:`Text`, :class:`Variable`, or made of others by :class:`Arithmetic`, :class:`Negative` and
+:class:`Call`.
 """
 
 from __future__ import annotations
@@ -98,6 +99,13 @@ class Original:
 
 
 @dataclass(frozen=True)
+class Unchanged:
+    """The total of a variable over all records is what it was; no record breaks it by itself."""
+
+    name: str
+
+
+@dataclass(frozen=True)
 class Integer:
     """A value is a whole number."""
 
@@ -141,10 +149,10 @@ class Implies:
 
 
 Value: TypeAlias = Number | Text | Variable | Arithmetic | Negative | Call
-Condition: TypeAlias = Comparison | Member | Original | Integer | Missing | And | Or | Not | Implies
+Condition: TypeAlias = Comparison | Member | Original | Unchanged | Integer | Missing | And | Or | Not | Implies
 Expression: TypeAlias = Value | Condition
 VALUES = (Number, Text, Variable, Arithmetic, Negative, Call)
-_NODES = (*VALUES, Comparison, Member, Original, Integer, Missing, And, Or, Not, Implies)
+_NODES = (*VALUES, Comparison, Member, Original, Unchanged, Integer, Missing, And, Or, Not, Implies)
 
 
 def children(node: Expression) -> tuple[Expression, ...]:
@@ -192,4 +200,4 @@ def variables_of(node: Expression) -> tuple[str, ...]:
     >>> variables_of(Comparison("=", Variable("T"), Arithmetic("+", Variable("A"), Variable("T"))))
     ('T', 'A')
     """
-    return tuple(dict.fromkeys(n.name for n in walk(node) if isinstance(n, Variable | Original | Missing)))
+    return tuple(dict.fromkeys(n.name for n in walk(node) if isinstance(n, Variable | Original | Unchanged | Missing)))

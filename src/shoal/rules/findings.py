@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import FileError, PlanError
+from shoal.plan.loading import load_settings
 from shoal.plan.plan import Reading
-from shoal.plan.rules import EXPRESSIONS, SCHEMATRON, as_expressions, is_file
+from shoal.plan.rules import EXPRESSIONS, PLANS, R_TEXTS, RULE_FILES, SCHEMATRON, SQL_TEXTS, as_expressions, is_file
 from shoal.rules.checking import RuleTable, check_fit, check_rules_on
+from shoal.rules.constants import Known, constant_mistakes
+from shoal.rules.languages import as_r, as_sql, as_validate
 from shoal.rules.rule import Rule
 from shoal.rules.sources import as_rules, needs_original
 from shoal.rules.writing import as_text
@@ -39,6 +42,8 @@ class RuleFinding:
         that compares to the last digit says otherwise.
     checked_by : str
         ``columns``, or ``engine and columns``, or ``engine`` where the rule has no translation.
+    soft : bool
+        Whether it need not be kept.
     """
 
     name: str
@@ -49,6 +54,7 @@ class RuleFinding:
     not_applicable: int
     up_to_rounding: int
     checked_by: str
+    soft: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers, texts and lists."""
@@ -61,6 +67,7 @@ def check_rules(
     *,
     original: Any = None,
     reading: Reading | Mapping[str, Any] | None = None,
+    orders: Mapping[str, Sequence[str]] | None = None,
 ) -> list[RuleFinding]:
     """Check rules on a table: how many records break each, and which; no value is shown.
 
@@ -74,6 +81,9 @@ def check_rules(
         The original, for rules about its values, and for the number of decimals that totals are rounded to.
     reading : dict
         How text files are read.
+    orders : dict
+        Values of a column from the lowest to the highest, which ``<`` and ``<=`` go by; those of the plan where the
+        rules are in one.
 
     Returns
     -------
@@ -88,18 +98,23 @@ def check_rules(
     (1, [2])
     """
     asked = rules_of(rules)
+    levels = orders_of(rules) if orders is None else {name: tuple(map(str, given)) for name, given in orders.items()}
     source, table = read(data, {"reading": reading} if reading is not None else {})
     before = None
     named = source.path if source else None
     if original is not None:
         first, opened = read(original, {"reading": reading} if isinstance(original, str | Path) and reading else {})
-        before = RuleTable(opened, first)
+        before = RuleTable(opened, first, orders=levels)
         named = first.path if first else None
     wanting = [rule.name for rule in asked if needs_original(rule) and not _names(rule, named)]
     if wanting and original is None:
         listed = ", ".join(f"'{name}'" for name in wanting)
         raise PlanError(f"these rules are about values of the original: {listed}; name it (original, or --original)")
-    checked = RuleTable(table, source, before)
+    known = {name: Known("order", order) for name, order in levels.items()}
+    mistakes = constant_mistakes(asked, known, {})
+    if mistakes:
+        raise PlanError(mistakes)
+    checked = RuleTable(table, source, before, levels)
     check_fit(asked, checked, named=named if original is not None else None)
     found = check_rules_on(asked, checked)
     return [
@@ -116,6 +131,7 @@ def check_rules(
             else "engine"
             if rule.condition is None
             else "engine and columns",
+            soft=rule.weight is not None,
         )
         for rule in asked
     ]
@@ -132,15 +148,27 @@ def rules_of(given: str | Path | Sequence[str] | Mapping[str, str]) -> list[Rule
     return as_rules((), given) if is_file(given) else as_rules(as_expressions(given))  # type: ignore[arg-type]
 
 
+def orders_of(given: object) -> dict[str, tuple[str, ...]]:
+    """Return the orders that the plan with the rules declares; none where they are not in one."""
+    if not isinstance(given, str | Path) or not is_file(given) or Path(given).suffix.lower() not in PLANS:
+        return {}
+    orders = load_settings(Path(given)).get("orders") or {}
+    return {name: tuple(map(str, levels)) for name, levels in orders.items()}
+
+
 def write_rules(
     rules: Sequence[Rule],
     path: str | Path,
     *,
     record: str = "Record",
     original: str = "microdata.xml",
+    table: str = "microdata",
     overwrite: bool = True,
 ) -> None:
-    """Write rules to a file: Schematron to ``.sch`` or ``.xml``, expressions to ``.rules`` or ``.txt``.
+    """Write rules to a file, in the notation that its ending says.
+
+    Schematron to ``.sch`` or ``.xml``, expressions to ``.rules`` or ``.txt``, rules of the R package validate to ``.R``
+    or ``.yaml``, CHECK constraints to ``.sql``. A rule that the notation has no words for is an error.
 
     Parameters
     ----------
@@ -150,18 +178,24 @@ def write_rules(
         Where to.
     record, original : str
         For Schematron: the name of the element that is a record, and of the original data.
+    table : str
+        For SQL: the name of the table.
     overwrite : bool
         Whether to replace a file that is there already.
     """
     path = Path(path)
     kind = path.suffix.lower()
-    if kind not in SCHEMATRON + EXPRESSIONS:
-        raise FileError(f"'{path}': rules are written to a file that ends in {', '.join(SCHEMATRON + EXPRESSIONS)}")
+    if kind not in RULE_FILES:
+        raise FileError(f"'{path}': rules are written to a file that ends in {', '.join(RULE_FILES)}")
     check_target(path, overwrite=overwrite)
     if kind in SCHEMATRON:
         from shoal.rules.schematron_writing import as_schematron
 
         content = as_schematron(rules, record, original)
-    else:
+    elif kind in EXPRESSIONS:
         content = as_text(rules).encode()
+    elif kind in SQL_TEXTS:
+        content = as_sql(rules, table).encode()
+    else:
+        content = (as_r if kind in R_TEXTS else as_validate)(rules).encode()
     write_whole(path, content, overwrite=overwrite)

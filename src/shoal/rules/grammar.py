@@ -2,7 +2,7 @@
 
 ::
 
-    rule        = [ name ":" ] condition
+    rule        = [ name ":" ] [ "prefer" [ NUMBER ] ] condition
     condition   = "if" condition "then" condition | disjunction
     disjunction = conjunction { "or" conjunction }
     conjunction = negation { "and" negation }
@@ -11,6 +11,7 @@
                 | sum [ "not" ] "in" ( "{" constant { "," constant } "}" | "[" sum "," sum "]" )
                 | sum "is" [ "not" ] ( "integer" | "missing" )
                 | variable "from" "original"
+                | "sum" "(" variable ")" "unchanged"
     compare     = "=" | "!=" | "<" | "<=" | ">" | ">="
     sum         = product { ( "+" | "-" ) product }
     product     = factor { ( "*" | "/" | "mod" ) factor }
@@ -50,10 +51,13 @@ from shoal.rules.expression import (
     Or,
     Original,
     Text,
+    Unchanged,
     Value,
     Variable,
     deeper_than,
+    walk,
 )
+from shoal.rules.preferring import preference
 from shoal.rules.rule import Rule, name_mistakes
 from shoal.rules.simplify import simplified
 from shoal.rules.tokens import Pointed, Token, as_number, cut_rules, number_of, pointing, tokens_of
@@ -78,20 +82,19 @@ def parse_rule(text: str, place: str = "", line: int = 1, shown: bool = True) ->
         Whether messages show its text. Not that of a file: a plan may name any file, and who reads the message need
         not be allowed to read it.
 
-    Examples
-    --------
     >>> parse_rule("adult: AGE >= 18").condition
     Comparison(operator='>=', left=Variable(name='AGE'), right=Number(value=18))
     """
     try:
-        parser = _Parser(text, shown)
+        bare, weight = preference(text)
+        parser = _Parser(bare, shown)
         name = parser.name()
         condition = parser.condition_to_the_end()
     except Pointed as error:
         raise PlanError(pointing(text, error, place, line, shown)) from None
     body = " ".join(text[parser.body :].split())
     where = f"{place}, line {line}" if place else f"line {line}"
-    return Rule(name or body, condition, body, where, in_file=not shown)
+    return Rule(name or body, condition, body, where, in_file=not shown, weight=weight)
 
 
 def parse_condition(text: str) -> Condition:
@@ -136,8 +139,6 @@ class _Parser:
         self.depth = 0
         self.body = 0
 
-    # -- tokens ---------------------------------------------------------------------------------------------------
-
     @property
     def token(self) -> Token:
         return self.tokens[self.at]
@@ -159,8 +160,6 @@ class _Parser:
             message += ", and the rule ends here"
         raise Pointed(message, token.start)
 
-    # -- rules ----------------------------------------------------------------------------------------------------
-
     def name(self) -> str | None:
         """Read the name before a colon, which may have anything in it but a colon."""
         for place, token in enumerate(self.tokens):
@@ -178,15 +177,14 @@ class _Parser:
         start = self.token
         found = self.as_condition(self.condition(), start)
         if self.token.kind != "end":
-            self.fail(self._left_over())
+            twice = self.token.text == "=" and self.tokens[self.at - 1].text == "="
+            told = "expected an operator, 'and' or 'or' before this, or the end of the rule"
+            self.fail("write = once for equality" if twice else told)
+        if not isinstance(found, Unchanged) and any(isinstance(node, Unchanged) for node in walk(found)):
+            self.fail("'unchanged' is about all records, and is a rule by itself", start)
         if deeper_than(_DEEPEST_TREE, found):
             self.fail("the rule is nested too deep; cut it into several", start)
         return simplified(found)
-
-    def _left_over(self) -> str:
-        if self.token.text == "=" and self.tokens[self.at - 1].text == "=":
-            return "write = once for equality"
-        return "expected an operator, 'and' or 'or' before this, or the end of the rule"
 
     def as_condition(self, node: Expression, start: Token) -> Condition:
         if isinstance(node, VALUES):
@@ -249,6 +247,12 @@ class _Parser:
             if not isinstance(first, Variable):
                 self.fail("expected a variable before 'from original'", start)
             return Original(first.name)
+        if self.token.kind == "name" and self.token.text == "unchanged":
+            match first:
+                case Call("sum", (Variable(name),)):
+                    self.at += 1
+                    return Unchanged(name)
+            self.fail("expected the sum of one variable before 'unchanged', such as sum(A)", start)
         negated = self.token.text == "not" and self.tokens[self.at + 1].text == "in"
         if negated:
             self.at += 1
@@ -271,6 +275,8 @@ class _Parser:
             if len(parts) > 1 or parts[0].operator != "=":
                 self.fail("'within' belongs to a single '='", self.tokens[self.at - 1])
             token = self.token
+            if token.kind == "name":
+                self.fail("rules across the records of a household are not kept; write one about single records")
             if token.kind != "number":
                 self.fail("expected a number after 'within'")
             self.at += 1
@@ -324,8 +330,6 @@ class _Parser:
         if number is not None:
             return Number(number)
         return Text(" ".join(words.split()))
-
-    # -- values ---------------------------------------------------------------------------------------------------
 
     def sum(self) -> Expression:
         return self.operations(("+", "-"), self.product)

@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.columns.categories import Category
+from shoal.columns.hierarchy import name_of
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
-from shoal.errors import BrokenPromise, DataError, counted
+from shoal.errors import BrokenPromise, DataError, PlanError, counted
 from shoal.kernels.arrays import Flags
 from shoal.plan.plan import Plan, Reading
+from shoal.plan.roles import Kind
 from shoal.rules.accounting import guaranteed
 from shoal.rules.checking import RuleTable, check_fit, engine_failures, newly_broken, verdict_of
+from shoal.rules.constants import Known, constant_mistakes
 from shoal.rules.editing import Editing, prepare_rules
 from shoal.rules.rule import Rule
 from shoal.tables.files import Source, checksum
@@ -66,7 +70,8 @@ class RuleGuard:
         self._check(RuleTable(open_table(again.frame), again, self.original), self.rules)
 
     def _check(self, released: RuleTable, rules: list[Rule]) -> None:
-        broken = {name: count for name, count in newly_broken(rules, released, self.held).items() if count}
+        must = [rule for rule in rules if rule.weight is None]
+        broken = {name: count for name, count in newly_broken(must, released, self.held).items() if count}
         promised = [f"rule '{n}' in {counted(c, 'record')}" for n, c in broken.items() if n in self.promised]
         if promised:
             raise BrokenPromise(f"rules that held before do not hold in the release: {'; '.join(promised)}")
@@ -92,8 +97,14 @@ def guard_rules(
 
     ``by_column`` is the method where that treats columns one by one.
     """
-    original = RuleTable(table, source)
+    original = RuleTable(table, source, orders=plan.orders)
+    original.weight = plan.weight
     check_fit(rules, original, plan.identifiers, source.path if source else None)
+    named = original.observations(list(dict.fromkeys(name for rule in rules for name in rule.variables)))
+    mistakes = constant_mistakes(rules, _known(sets), named)
+    if mistakes:
+        raise PlanError(mistakes)
+    held = {rule.name: ~verdict_of(rule, original).violated for rule in rules}
     editing = prepare_rules(
         rules,
         sets,
@@ -101,16 +112,27 @@ def guard_rules(
         chosen=plan.aggregators,
         geometric=plan.product_rules == "geometric-means",
         by_column=by_column,
+        orders=plan.orders,
     )
     only = [rule for rule in rules if rule.condition is None]
-    held = {rule.name: ~verdict_of(rule, original).violated for rule in rules}
     held |= {name: ~flags for name, flags in engine_failures(only, original).items()}
     editing = replace(editing, held={**editing.held, **held})
     if plan.broken_rules == "refuse":
-        _refuse_broken(rules, editing.held)
+        _refuse_broken([rule for rule in rules if rule.weight is None], editing.held)
     promised = frozenset(rule.name for rule in editing.rules if guaranteed(rule))
     digest = checksum(Path(plan.rules_file)) if plan.rules_file else None
     return editing, RuleGuard(rules, editing.held, original, promised, digest)
+
+
+def _known(sets: Sequence[QuasiIdentifiers]) -> dict[str, Known]:
+    """Return the names that columns of categories with an order or a hierarchy may have."""
+    found = {}
+    for column in (column for quasi in sets for column in quasi.columns if isinstance(column, Category)):
+        if column.hierarchy is not None:
+            found[column.name] = Known("hierarchy", column.hierarchy.names)
+        elif column.kind is Kind.ORDINAL:
+            found[column.name] = Known("order", [name_of(name) for name in column.names])
+    return found
 
 
 def _refuse_broken(rules: list[Rule], held: Mapping[str, Flags]) -> None:

@@ -4,8 +4,9 @@ Columns that share rules, directly or through others, are a component and are tr
 this, and leaves as soon as its tuple keeps all of them, at the precision at which it will be released:
 
 1. what the aggregators gave;
-2. projected and derived (:mod:`shoal.rules.settling`): the nearest of what keeps the consequents of all antecedents
-   that came out true, with slack or without, and what makes the antecedents of broken rules false;
+2. projected and derived (:mod:`shoal.rules.settling`), and categories moved to the nearest that are allowed
+   (:mod:`shoal.rules.nearest_allowed`): the nearest of what keeps the consequents of all antecedents that came out
+   true, with slack or without, and what makes the antecedents of broken rules false;
 3. the nearest whole numbers by a mixed-integer program (:mod:`shoal.rules.solving`);
 4. the nearest record of the group that keeps the rules, then of the table (:mod:`shoal.rules.records`);
 5. nothing: the columns of the rules that would be broken are suppressed in the group.
@@ -22,12 +23,15 @@ import numpy as np
 from shoal.kernels.arrays import Flags, Floats, Ints, Numbers
 from shoal.kernels.representatives import Grouping, group_rows
 from shoal.rules.classify import Classified, Equation, Part
+from shoal.rules.components import components
 from shoal.rules.evaluate import Observations
+from shoal.rules.nearest_allowed import costs, move_to_allowed
+from shoal.rules.preferring import keep_preferences
 from shoal.rules.records import nearest_donor, nearest_record
 from shoal.rules.refuting import refutations
 from shoal.rules.settling import Settling, on_grid
 from shoal.rules.solving import solve_group
-from shoal.rules.tuples import RuledColumn, Tuples
+from shoal.rules.tuples import Bound, RuledColumn, Tuples
 
 AGGREGATED, CONSTRUCTED, SOLVED, OWN_RECORD, OTHER_RECORD, SUPPRESSED = range(6)
 WAYS = ("aggregated", "constructed", "solved", "record of the group", "record of another group", "suppressed")
@@ -41,7 +45,8 @@ Released = tuple[Numbers, Flags]
 class Account:
     """How the rules of a component were kept: groups by way, and the columns that were derived.
 
-    ``broken`` is in how many records each rule would be broken by what the aggregators gave.
+    ``broken`` is in how many records each rule would be broken by what the aggregators gave, ``by_group`` the way of
+    each group.
     """
 
     rules: tuple[str, ...]
@@ -49,33 +54,7 @@ class Account:
     ways: Ints
     derived: dict[str, tuple[str, ...]]
     broken: dict[str, int] = field(default_factory=dict)
-
-
-def components(rules: Sequence[Classified], names: Sequence[str]) -> list[tuple[list[Classified], list[str]]]:
-    """Put rules that share columns together, transitively, and name their columns in the order given.
-
-    >>> from shoal.rules.classify import classify
-    >>> from shoal.rules.grammar import parse_rule
-    >>> rules = [classify(parse_rule(text)) for text in ("A <= B", "C > 0", "B <= D")]
-    >>> [found for _, found in components(rules, ["A", "B", "C", "D"])]
-    [['A', 'B', 'D'], ['C']]
-    """
-    from scipy.cluster.hierarchy import DisjointSet  # slow to import, and most tables have no rules
-
-    together = DisjointSet(names)
-    for rule in rules:
-        tied = [name for name in rule.variables if name in together]
-        for name in tied[1:]:
-            together.merge(name, tied[0])
-    found: dict[str, tuple[list[Classified], list[str]]] = {}
-    for rule in rules:
-        tied = [name for name in rule.variables if name in together]
-        if tied:
-            found.setdefault(together[tied[0]], ([], []))[0].append(rule)
-    for name in names:
-        if together[name] in found:
-            found[together[name]][1].append(name)
-    return list(found.values())
+    by_group: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
 def keep_rules(
@@ -85,6 +64,8 @@ def keep_rules(
     rules: Sequence[Classified],
     outside: Mapping[str, Observations],
     held: Mapping[str, Flags],
+    *,
+    weights: Floats | None = None,
 ) -> tuple[list[Released], list[Account]]:
     """Change released values of a set where they would break a rule.
 
@@ -102,6 +83,8 @@ def keep_rules(
         Other columns that rules need, which stay as they are.
     held : dict of bool (n,)
         Where each rule was not broken before, by name.
+    weights : float64 (n,), optional
+        Sampling weights.
 
     Returns
     -------
@@ -116,8 +99,20 @@ def keep_rules(
     place = {c.name: j for j, c in enumerate(columns)}
     for together, names in components(rules, list(place)):
         tied = [columns[place[name]] for name in names]
-        tuples = Tuples(tied, together, groups, grouping, outside, held)
-        changed, account = _keep(tuples, [released[place[name]] for name in names])
+        own = [released[place[name]] for name in names]
+
+        def attempt(
+            some: Sequence[Classified],
+            where: Mapping[str, Flags],
+            tied: Sequence[RuledColumn] = tied,
+            own: Sequence[Released] = own,
+        ) -> Floats:
+            tuples = Tuples(tied, some, groups, grouping, outside, where, weights=weights)
+            return _moved(tuples, own, *_keep(tuples, own))
+
+        kept, where = keep_preferences(together, held, groups, attempt)
+        tuples = Tuples(tied, kept, groups, grouping, outside, where, weights=weights)
+        changed, account = _keep(tuples, own)
         for name, part in zip(names, changed, strict=True):
             result[place[name]] = part
         accounts.append(account)
@@ -174,17 +169,33 @@ class _State:
         self.bad = np.setdiff1d(self.bad, chosen[good], assume_unique=True)
 
     def distances(self, chosen: Ints, codes: Floats) -> Floats:
-        """Return squared distances of tuples from their targets, in standard deviations; a category is off by 1."""
+        """Return squared distances of tuples from their targets in standard deviations, of categories in meaning."""
         away = np.zeros(len(chosen))
         numbers, there = self.natural(codes), self.there[chosen]
         for j, column in enumerate(self.tuples.columns):
-            gaps = numbers[:, j] - self.targets[chosen, j]
             if column.coded_names:
-                gaps = (gaps != 0.0).astype(np.float64)
-            elif column.scale > 0.0:
-                gaps = gaps / column.scale
-            away += np.where(there[:, j], gaps**2, 0.0)
+                far = costs(self.tuples, j, chosen, self.targets[chosen, j])
+                gaps = far[np.arange(len(chosen)), codes[:, j].astype(np.int64)] - far.min(axis=1)
+            else:
+                gaps = ((numbers[:, j] - self.targets[chosen, j]) / (column.scale or 1.0)) ** 2
+            away += np.where(there[:, j], gaps, 0.0)
         return away
+
+
+def _moved(tuples: Tuples, released: Sequence[Released], changed: Sequence[Released], account: Account) -> Floats:
+    """Return the squared distance that each group was moved, in standard deviations, of categories in meaning."""
+    every = np.arange(tuples.count)
+    moved = np.where(account.by_group > SOLVED, np.inf, 0.0)
+    for j, (column, before, after) in enumerate(zip(tuples.columns, released, changed, strict=True)):
+        old, there = _by_group(*before, tuples.grouping)
+        new = _by_group(*after, tuples.grouping)[0]
+        if column.coded_names:
+            far = costs(tuples, j, every, old)
+            gaps = far[every, new.astype(np.int64)] - far[every, old.astype(np.int64)]
+        else:
+            gaps = ((column.natural(new) - column.natural(old)) / (column.scale or 1.0)) ** 2
+        moved += np.where(there, gaps, 0.0)
+    return moved
 
 
 def _keep(tuples: Tuples, released: Sequence[Released]) -> tuple[list[Released], Account]:
@@ -221,6 +232,7 @@ def _keep(tuples: Tuples, released: Sequence[Released]) -> tuple[list[Released],
         np.bincount(state.ways, minlength=len(WAYS)),
         derived,
         state.records,
+        state.ways,
     )
     return changed, account
 
@@ -235,8 +247,9 @@ def _settled(
 ) -> Floats:
     """Return tuples of some groups that keep their active parts, as far as the construction succeeds."""
     candidate = state.codes[chosen].copy()
-    for settling, at in _alike(state.tuples, chosen, active, instead, tight):
+    for settling, bounds, at in _alike(state.tuples, chosen, active, instead, tight):
         candidate[at] = state.coded(settling.settle(state.targets[chosen[at]]))
+        candidate[at] = move_to_allowed(state.tuples, bounds, chosen[at], candidate[at], state.there[chosen[at]])
         for found in settling.derivation.derived:
             needs = tuple(name for name in found.equation.variables if name != found.name)
             derived.setdefault(found.name, needs)
@@ -270,22 +283,25 @@ def _alike(
     active: Flags,
     instead: Sequence[Sequence[Part]] = (),
     tight: bool = False,
-) -> list[tuple[Settling, Ints]]:
-    """Put groups together that must keep the same parts; returns how to settle them, and their places.
+) -> list[tuple[Settling, list[Bound], Ints]]:
+    """Put groups together that must keep the same parts; returns how to settle them, the parts, and their places.
 
     ``active`` has further columns for what some keep ``instead``; with ``tight`` no slack is used.
     """
     if not len(chosen):
         return []
     kinds, of = np.unique(active, axis=0, return_inverse=True)
-    every = [[bound.part] for bound in tuples.parts] + [list(parts) for parts in instead]
+    every = [[bound] for bound in tuples.parts]
+    pairs = zip(tuples.parts, instead, strict=False)  # there may be nothing instead
+    every += [[Bound(own.rule, part, None) for part in parts] for own, parts in pairs]
     found = []
     for i, kind in enumerate(kinds):
         at = np.flatnonzero(of.reshape(-1) == i)
-        parts = [part for own, needed in zip(every, kind, strict=True) if needed for part in own]
+        bounds = [bound for own, needed in zip(every, kind, strict=True) if needed for bound in own]
+        parts = [bound.part for bound in bounds]
         if tight:
             parts = [replace(p, slack=Fraction(0)) if isinstance(p, Equation) else p for p in parts]
-        found.append((Settling(tuples, parts, chosen[at]), at))
+        found.append((Settling(tuples, parts, chosen[at]), bounds, at))
     return found
 
 
@@ -294,7 +310,7 @@ def _solve(state: _State, active: Flags) -> None:
     left = state.bad[:_PROGRAMS]
     numbers = state.targets[left].copy()
     solved = np.zeros(len(left), dtype=bool)
-    for settling, at in _alike(state.tuples, left, active[:_PROGRAMS]):
+    for settling, _, at in _alike(state.tuples, left, active[:_PROGRAMS]):
         if not settling.grids or any(e.form is None for e in settling.system.equations):
             continue
         for i, place in enumerate(at.tolist()):
@@ -317,7 +333,7 @@ def _take_records(state: _State) -> None:
         if way == OWN_RECORD:
             rows = nearest_record(tuples, left, state.targets[left], state.there[left])
         else:
-            rows = nearest_donor(tuples, state.targets[left])
+            rows = nearest_donor(tuples, left, state.targets[left])
         found = rows >= 0
         codes = np.column_stack([c.column.values[rows[found]].astype(np.float64) for c in tuples.columns])
         codes = state.on_grids(codes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 import narwhals as nw
 import numpy as np
@@ -11,16 +11,23 @@ from shoal.rules.evaluate import Observations
 from shoal.rules.tuples import text_of, whole_numbers
 from shoal.tables.table import Table
 
+Orders = Mapping[str, Sequence[str]]
 
-def read_observations(table: Table, names: Iterable[str]) -> dict[str, Observations]:
+
+def read_observations(table: Table, names: Iterable[str], orders: Orders | None = None) -> dict[str, Observations]:
     """Return columns by name; numbers of a fixed number of decimals say how many that is.
+
+    ``orders`` are the declared orders of columns of categories.
 
     >>> import polars as pl
     >>> from shoal.tables.table import open_table
     >>> read_observations(open_table(pl.DataFrame({"A": [1, None]})), ["A"])["A"].observed
     array([ True, False])
     """
-    return {name: _observations(table, name) for name in names}
+    found = {name: _observations(table, name) for name in names}
+    for name in set(found) & set(orders or {}):
+        found[name] = found[name]._replace(order=tuple((orders or {})[name]))
+    return found
 
 
 def _observations(table: Table, name: str) -> Observations:

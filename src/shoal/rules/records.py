@@ -10,7 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.arrays import Flags, Floats, Ints
+from shoal.rules.nearest_allowed import costs
 from shoal.rules.tuples import Tuples
+
+_PIECE = 1 << 22  # cells of a table of groups by records that are filled at a time
 
 
 def nearest_record(tuples: Tuples, chosen: Ints, targets: Floats, there: Flags) -> Ints:
@@ -24,7 +27,9 @@ def nearest_record(tuples: Tuples, chosen: Ints, targets: Floats, there: Flags) 
         needed = there[places, j]
         usable &= column.observations.observed[rows] | ~needed
         if column.coded_names:
-            squares += (column.column.values[rows] != targets[places, j]) & needed
+            far = costs(tuples, j, chosen, targets[:, j])
+            far -= far.min(axis=1, keepdims=True)
+            squares += np.where(needed, far[places, column.column.values[rows]], 0.0)
         elif column.scale > 0.0:
             gaps = (column.natural(column.column.values[rows]) - targets[places, j]) / column.scale
             squares += np.where(needed, gaps**2, 0.0)
@@ -35,7 +40,7 @@ def nearest_record(tuples: Tuples, chosen: Ints, targets: Floats, there: Flags) 
     return np.where(np.isfinite(squares[best]), rows[best], -1)
 
 
-def nearest_donor(tuples: Tuples, targets: Floats) -> Ints:
+def nearest_donor(tuples: Tuples, chosen: Ints, targets: Floats) -> Ints:
     """Return the row of the nearest record of the whole table that has all values and keeps all rules; -1 if none."""
     from scipy.spatial import cKDTree
 
@@ -45,4 +50,18 @@ def nearest_donor(tuples: Tuples, targets: Floats) -> Ints:
         return np.full(len(targets), -1)
     units = np.array([1.0 / c.scale if c.scale > 0.0 else 0.0 for c in tuples.columns])
     known = np.column_stack([c.natural(c.column.values[rows]) for c in tuples.columns])
-    return np.asarray(rows[cKDTree(known * units).query(targets * units)[1]])
+    if not any(c.coded_names for c in tuples.columns):
+        return np.asarray(rows[cKDTree(known * units).query(targets * units)[1]])
+    first = np.unique(known, axis=0, return_index=True)[1]
+    rows, known = rows[np.sort(first)], known[np.sort(first)]
+    found = np.empty(len(chosen), dtype=np.int64)
+    for start in range(0, len(chosen), step := max(1, _PIECE // len(rows))):
+        piece = slice(start, start + step)
+        squares = np.zeros((len(chosen[piece]), len(rows)))
+        for j, column in enumerate(tuples.columns):
+            if column.coded_names:
+                squares += costs(tuples, j, chosen[piece], targets[piece, j])[:, column.column.values[rows]]
+            else:
+                squares += ((known[:, j] - targets[piece, j, None]) * units[j]) ** 2
+        found[piece] = rows[squares.argmin(axis=1)]
+    return found

@@ -68,6 +68,8 @@ class Rule:
         The columns that a rule without a translation names.
     in_file : bool
         Whether it came from a file, whose content messages do not show until it is known to be rules of the table.
+    weight : float or None
+        Of a soft rule, see :mod:`shoal.rules.preferring`; None where it must be kept.
     """
 
     name: str
@@ -78,6 +80,7 @@ class Rule:
     schematron: Schematron | None = None
     only_engine: tuple[str, ...] = ()
     in_file: bool = False
+    weight: float | None = None
 
     @property
     def variables(self) -> tuple[str, ...]:

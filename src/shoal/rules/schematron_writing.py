@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from shoal.errors import PlanError
 from shoal.plan.xml_input import lxml_etree
 from shoal.rules.expression import (
     And,
@@ -27,6 +28,7 @@ from shoal.rules.expression import (
     Or,
     Original,
     Text,
+    Unchanged,
     Value,
     Variable,
     walk,
@@ -70,6 +72,14 @@ def as_schematron(rules: Sequence[Rule], record: str = "Record", original: str =
     prefixes = {pair for rule in rules if rule.schematron for pair in rule.schematron.namespaces if pair[0] != "xs"}
     for prefix, uri in sorted(prefixes):
         _child(etree, schema, "ns", prefix=prefix, uri=uri)
+    mistakes = [
+        f"rule '{rule.name}' ({rule.place}) has no form in Schematron: it is "
+        f"{'about the total of a column' if rule.weight is None else 'a soft rule'}; leave it out"
+        for rule in rules
+        if isinstance(rule.condition, Unchanged) or rule.weight is not None
+    ]
+    if mistakes:
+        raise PlanError(mistakes)
     for rule in rules:
         pattern = _child(etree, schema, "pattern")
         _child(etree, pattern, "title").text = rule.name
@@ -140,6 +150,8 @@ class _Writer:
             case Integer(operand):
                 value = self.value(operand, 0)
                 return f"{value} = floor({value})"
+            case Unchanged():
+                raise TypeError("a rule about a total has no XPath")
             case Original(name):
                 # index-of is an error where the record has no such element; a comparison holds for none
                 return f"$original//{self.record}/{name} = {name}"

@@ -7,14 +7,17 @@ from pathlib import Path
 
 from shoal.errors import FileError, PlanError, counted, did_you_mean
 from shoal.plan.limits import LARGEST_RULES, read_small
-from shoal.plan.rules import EXPRESSIONS, PLANS, SCHEMATRON, rules_or_file
-from shoal.rules.expression import Original, walk
+from shoal.plan.rules import EXPRESSIONS, PLANS, R_TEXTS, RULE_FILES, SCHEMATRON, SQL_TEXTS, rules_or_file
+from shoal.rules.expression import Original, Unchanged, walk
 from shoal.rules.grammar import parse_rule, parse_rules
 from shoal.rules.rule import Rule, name_mistakes
 
 
 def read_rules(path: str | Path) -> list[Rule]:
-    """Read rules from a file: Schematron in ``.sch`` or ``.xml``, expressions in ``.rules`` or ``.txt``, or a plan.
+    """Read rules from a file, in the notation that its ending says.
+
+    Schematron in ``.sch`` or ``.xml``, expressions in ``.rules`` or ``.txt``, those of the R package validate in ``.R``
+    or as the package writes them in ``.yaml``, CHECK constraints in ``.sql``, or the rules of a plan in ``.yaml``.
 
     Raises
     ------
@@ -23,10 +26,11 @@ def read_rules(path: str | Path) -> list[Rule]:
     """
     path = Path(path)
     kind = path.suffix.lower()
-    if kind not in SCHEMATRON + EXPRESSIONS + PLANS:
+    if kind not in RULE_FILES:
         raise FileError(
             f"'{path}': rules are in a file with the ending {', '.join(SCHEMATRON)} (Schematron), "
-            f"{', '.join(EXPRESSIONS)} (expressions) or {', '.join(PLANS)} (a plan)"
+            f"{', '.join(EXPRESSIONS)} (expressions), .R (R validate), .sql (CHECK constraints) or {', '.join(PLANS)} "
+            "(R validate, or a plan)"
         )
     if kind in SCHEMATRON:
         from shoal.rules.schematron import read_schematron
@@ -34,12 +38,16 @@ def read_rules(path: str | Path) -> list[Rule]:
         return read_schematron(path)
     if kind in PLANS:
         from shoal.plan.loading import load_settings
+        from shoal.rules.r_validate import is_validate, validate_rules
 
-        settings = rules_or_file(load_settings(path))
+        loaded = load_settings(path)
+        if is_validate(loaded):
+            return validate_rules(loaded, path.name)
+        settings = rules_or_file(loaded)
         given = settings.get("rules_file")
         if given is not None and not isinstance(given, str):
             raise PlanError(f"'{path}': rules_file: must be a text")
-        if given and Path(given).suffix.lower() in PLANS:
+        if given and Path(given).suffix.lower() in PLANS and not is_validate(load_settings(given)):
             raise PlanError(f"'{path}': rules are in another plan; name a file of rules")
         rules = as_rules(settings.get("rules") or (), given)
         if not rules:
@@ -49,6 +57,14 @@ def read_rules(path: str | Path) -> list[Rule]:
         text = read_small(path, "the rules", LARGEST_RULES).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise FileError(f"'{path}' is not text in UTF-8") from None
+    if kind in R_TEXTS:
+        from shoal.rules.r_validate import parse_validate
+
+        return parse_validate(text, path.name)
+    if kind in SQL_TEXTS:
+        from shoal.rules.sql_checks import parse_checks
+
+        return parse_checks(text, path.name)
     rules = parse_rules(text, path.name, shown=False)
     if not rules:
         raise PlanError(f"'{path}' has no rule")
@@ -104,4 +120,4 @@ def needs_original(rule: Rule) -> bool:
     """Whether a rule is about the values of the original."""
     if rule.schematron is not None and rule.schematron.documents:
         return True
-    return rule.condition is not None and any(isinstance(node, Original) for node in walk(rule.condition))
+    return rule.condition is not None and any(isinstance(node, Original | Unchanged) for node in walk(rule.condition))

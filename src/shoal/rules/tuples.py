@@ -43,12 +43,15 @@ class RuledColumn:
         Standard deviation of its numbers; 0 where they are all equal.
     grid : Fraction or None
         Smallest step of its numbers; None for floats.
+    aggregator : str
+        What its groups are released as where rules allow it.
     """
 
     column: AnyColumn
     observations: Observations
     scale: float
     grid: Fraction | None
+    aggregator: str = ""
 
     @property
     def name(self) -> str:
@@ -122,7 +125,7 @@ def released_observations(column: AnyColumn, original: Observations, codes: Numb
         names = [text_of(name) if texts else name for name in column.names]
         # a column without values has a code that stands for none
         known = np.array(names if None not in names else [0], dtype=original.values.dtype)
-        return Observations(known[codes.astype(np.int64)], observed, original.decimals)
+        return original._replace(values=known[codes.astype(np.int64)], observed=observed)
     if not column.whole:
         return Observations(codes, observed, original.decimals)
     numbers = whole_numbers(column, codes)
@@ -192,7 +195,10 @@ class Tuples:
         grouping: Grouping,
         outside: Mapping[str, Observations],
         held: Mapping[str, Flags],
+        *,
+        weights: Floats | None = None,
     ) -> None:
+        self.weights = weights
         self.columns, self.rules, self.groups, self.grouping = list(columns), list(rules), groups, grouping
         self.outside, self.place = outside, {c.name: j for j, c in enumerate(columns)}
         self.original = {**outside, **{c.name: c.observations for c in columns}}
@@ -250,11 +256,11 @@ class Tuples:
                 j = self.place[name]
                 one = self._observations(j, codes, there, exact)
                 seen = one.observed[places] & self.columns[j].observations.observed[rows]
-                by_record[name] = Observations(one.values[places], seen, one.decimals)
+                by_record[name] = one._replace(values=one.values[places], observed=seen)
             else:
                 outer = self.outside[name]
-                decimals = None if exact else outer.decimals
-                by_record[name] = Observations(outer.values[rows], outer.observed[rows], decimals)
+                outer = outer._replace(values=outer.values[rows], observed=outer.observed[rows])
+                by_record[name] = outer._replace(decimals=None) if exact else outer
         return evaluate(condition, by_record, self.original), places, rows
 
     def _observations(self, j: int, codes: Floats, there: Flags, exact: bool) -> Observations:

@@ -23,6 +23,7 @@ from shoal.rules.expression import (
     Or,
     Original,
     Text,
+    Unchanged,
     Variable,
 )
 from shoal.rules.rule import Rule
@@ -52,6 +53,8 @@ def as_text(rules: Sequence[Rule]) -> str:
 
 def _named(rule: Rule) -> str:
     body = write_condition(rule.condition) if rule.condition else ""
+    if rule.weight is not None:
+        body = f"prefer {rule.weight!r} {body}"
     if rule.name == body:
         return body
     name = rule.name if _NAME.fullmatch(rule.name) else '"' + printable(rule.name).replace('"', '""') + '"'
@@ -98,6 +101,8 @@ def _condition(node: Condition, level: int) -> str:
             return f"{_variable(name)} is missing"
         case Original(name):
             return f"{_variable(name)} from original"
+        case Unchanged(name):
+            return f"sum({_variable(name)}) unchanged"
 
 
 def _chain(parts: tuple[Condition, ...]) -> str | None:
