@@ -49,7 +49,7 @@ def told(error: yaml.MarkedYAMLError) -> str:
 def _check_events(text: str, loader: type[yaml.BaseLoader] | type[yaml.SafeLoader]) -> None:
     depth = 0
     for event in yaml.parse(text, loader):
-        line = event.start_mark.line + 1
+        line = _line_of(event)
         if isinstance(event, yaml.AliasEvent):
             raise YamlMistake(f"has a YAML alias (*name) in line {line}; write out what it stands for")
         if isinstance(event, yaml.CollectionStartEvent):
@@ -58,6 +58,13 @@ def _check_events(text: str, loader: type[yaml.BaseLoader] | type[yaml.SafeLoade
                 raise YamlMistake(f"is nested more than {DEEPEST_YAML} levels deep in line {line}; make it flatter")
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
+
+
+def _line_of(place: yaml.Event | yaml.Node) -> int:
+    """Return the line, from 1, of something that was read from a text, which always has a mark."""
+    mark = place.start_mark
+    assert mark is not None  # only what a program made has none
+    return mark.line + 1
 
 
 def _check_numbers(top: yaml.Node) -> None:
@@ -70,7 +77,6 @@ def _check_numbers(top: yaml.Node) -> None:
         elif isinstance(node, yaml.SequenceNode):
             waiting += node.value
         elif node.tag in _NUMBERS and len(node.value) > LONGEST_NUMBER:
-            line = node.start_mark.line + 1
             raise YamlMistake(
-                f"has a number of more than {LONGEST_NUMBER} characters in line {line}; write a shorter one"
+                f"has a number of more than {LONGEST_NUMBER} characters in line {_line_of(node)}; write a shorter one"
             )
