@@ -58,7 +58,8 @@ def _picture(rows: list[Row]) -> Any:
     ]
     ticks = alt.Axis(values=sorted({row["k"] for row in rows if row["k"]}), grid=False)
     x = alt.X("k:Q", scale=alt.Scale(type="log", nice=False), axis=ticks, title="k, log scale")
-    y = alt.Y("accuracy:Q", scale=alt.Scale(zero=False), title="accuracy on records as they are, %")
+    title = "accuracy on records as they are, %"
+    y = alt.Y("accuracy:Q", scale=alt.Scale(zero=False), title=title)
     colour = alt.Color(
         "model:N", scale=alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values())), title="learnt by"
     )
@@ -66,7 +67,7 @@ def _picture(rows: list[Row]) -> Any:
     return (
         alt.Chart(alt.Data(values=original)).mark_rule(strokeDash=[5, 4], opacity=0.7).encode(y=y, color=colour)
         + base.mark_circle(size=28, opacity=0.45).encode(x=x, y=y, color=colour)
-        + base.mark_line(strokeWidth=2.5).encode(x=x, y=alt.Y("mean(accuracy):Q", title=y.title), color=colour)
+        + base.mark_line(strokeWidth=2.5).encode(x=x, y=alt.Y("mean(accuracy):Q", title=title), color=colour)
     )
 
 
