@@ -30,6 +30,7 @@ def prove(
     groups: Ints,
     until: float,
     threads: int,
+    *,
     enough: float | None = None,
     tell: TellBound = float,
     seen: list[SeenGroups] | None = None,
