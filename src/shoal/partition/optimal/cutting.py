@@ -7,13 +7,13 @@ penalties. That must be so for groups of any size up to 2k - 1; larger ones are 
 Groups of k are priced from every root, as without cuts (:mod:`.bound`). Of larger ones only those need pricing that pay
 a penalty: where a group of s pays none, nor do its subsets of k, so that none of these costs less than its prices, and
 on the mean they cost (k - 1) / (s - 1) of what it costs and have k / s of its prices, as without cuts. One that pays
-holds two records of a cut, so larger groups are looked for from all pairs of records of cuts with a multiplier
-(:mod:`.penalised`). What is found below 0 lowers prices as it does without cuts: each group counts for its root, or for
-the first record of its pair.
+holds several records of a cut, so larger groups are looked for from pairs of records of cuts with a multiplier, such
+that each group that pays holds one of these pairs (:mod:`.penalised`). What is found below 0 lowers prices as it does
+without cuts: each group counts for its root, or for the first record of its pair.
 
-Each round solves the linear problem on the groups seen and prices its solution, which gives a bound. When that is as
-high as the solution, cuts are added that the shares break, and those that had no multiplier for a while are dropped. It
-ends where none is broken, or where adding more has not helped for some rounds.
+Each round solves the linear problem on the groups seen and prices its solution, which gives a bound. When that is about
+as high as the solution, cuts are added that the shares break, and those that had no multiplier for a while are dropped.
+It ends where none is broken, or where adding more has not helped for some rounds.
 
 Rounding: a reduced cost is the sum of at most 4 k^2 distances over the size, 2 k prices and 2 k m multipliers, of m
 cuts, that are together below the cost of the partition known, n times the largest price and the sum of the multipliers;
@@ -22,7 +22,6 @@ with d products in a distance the bound is lowered by 8 (16 k^2 + d + n + 2 k m)
 
 from __future__ import annotations
 
-import itertools
 import math
 import time
 from dataclasses import dataclass, replace
@@ -42,6 +41,7 @@ from shoal.partition.optimal.cuts import (
     cuts_of,
     cuts_of_records,
     join_cuts,
+    pairs_of,
     take_cuts,
 )
 from shoal.partition.optimal.near_groups import squared_distances
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 
 LARGEST_K = 6  # groups that are priced with cuts: the search is exponential in k
 _CLOSE = 2e-5  # part of the cost within which a bound is as high as the solution
+_PART = 0.1  # part of the gap that is left within which it is high enough to add cuts
 _NEGLECT = 1e-6  # part of the cost that reduced costs too small to be looked for may add up to
 _IDLE = 6  # times in a row without a multiplier after which a cut is dropped
 _VAIN = 8  # times in a row that new cuts raised the relaxation by less than the following part of it
@@ -115,14 +116,15 @@ def cut(
         seen = _with(seen, priced.found, values, k)
         if enough is not None and proved.value >= enough:
             break
-        if relaxed.value - value > _CLOSE * known and len(seen) > before:
+        close = max(_CLOSE * known, _PART * (known - relaxed.value))
+        if relaxed.value - value > close and len(seen) > before:
             continue
         vain = vain + 1 if relaxed.value < highest * (1 + _GAIN) else 0
         highest = max(highest, relaxed.value)
         idle = np.where(relaxed.multipliers > 0.0, 0, idle + 1)
         kept = np.flatnonzero(idle < _IDLE)
         cuts, idle = take_cuts(cuts, kept), idle[kept]
-        more = broken_cuts(seen, np.concatenate([relaxed.shares, np.zeros(len(seen) - before)]), cuts)
+        more = broken_cuts(seen, np.concatenate([relaxed.shares, np.zeros(len(seen) - before)]), cuts, k)
         if len(more) == 0 or vain == _VAIN:
             complete = True
             break
@@ -171,8 +173,7 @@ def _price(
     cuts, multipliers = take_cuts(cuts, active), multipliers[active]
     order, rank = ranked(prices)
     own = (table.distances, table.near, prices, rank, *cuts_of_records(cuts, n), cuts.starts, cuts.rows, cuts.steps)
-    together = {pair for rows in cuts.sets() for pair in itertools.combinations(rows, 2)}
-    pairs = np.array(sorted(together), dtype=np.int64).reshape(-1, 2)
+    pairs = pairs_of(cuts)
     watch, jobs, tasks = new_watch(), [], []
     for size in range(k, min(2 * k - 1, n) + 1):
         firsts = order[::-1, None] if size == k else pairs
