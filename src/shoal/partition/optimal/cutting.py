@@ -125,7 +125,9 @@ def cut(
         kept = np.flatnonzero(idle < _IDLE)
         cuts, idle = take_cuts(cuts, kept), idle[kept]
         more = broken_cuts(seen, np.concatenate([relaxed.shares, np.zeros(len(seen) - before)]), cuts, k)
-        if len(more) == 0 or vain == _VAIN:
+        if len(more) == 0 or vain >= _VAIN:
+            if relaxed.value - value > _CLOSE * known and len(seen) > before:
+                continue  # groups that were found now raise the bound to the solution
             complete = True
             break
         cuts, idle = join_cuts(cuts, more), np.concatenate([idle, np.zeros(len(more), dtype=np.int64)])
