@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from shoal.errors import DataError, FileError, PlanError, counted, printable
 from shoal.plan.hierarchies import HierarchySettings
 from shoal.plan.notebook import fragment, grid
 from shoal.plan.plan import Plan, Reading, as_reading
 from shoal.plan.roles import Kind, Role
+from shoal.plan.yaml_output import written_yaml
 from shoal.tables.disguised import disguise, numeral
 from shoal.tables.files import Source, file_format, read_file
 from shoal.tables.files.writing_whole import check_target, write_whole
@@ -73,7 +73,7 @@ class Inspection:
         ]
         lines += [f"# {line}" for line in self._told()]
         lines += ["#", *(f"# {printable(note)}" for note in self.notes)] if self.notes else []
-        body = yaml.safe_dump(plan.to_dict(), sort_keys=False, allow_unicode=True, default_flow_style=None, width=100)
+        body = written_yaml(plan.to_dict(), default_flow_style=None, width=100)
         return "\n".join(lines) + "\n" + body
 
     def write(self, path: str | Path, k: int = 5, *, overwrite: bool = True) -> None:
