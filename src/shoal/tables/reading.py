@@ -24,7 +24,7 @@ def read(data: Any, settings: Mapping[str, Any]) -> tuple[Source | None, Table]:
     except PlanError:  # told by the plan
         asked = {}
     if isinstance(data, str | Path):
-        source = read_file(Path(data), reading)
+        source = read_file(data, reading)
         return source, open_table(source.frame, precision_of(source, asked))
     if reading != Reading():
         raise PlanError("reading: has no effect on a table that is in memory; leave it out")
