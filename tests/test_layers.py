@@ -32,7 +32,10 @@ THIRD_PARTY = {
     "plan": {"pydantic", "yaml", "lxml"},
     "kernels": {"numpy", "numba", "rich"},
     "columns": {"scipy", "numpy", "yaml", "nltk", "lxml"},
-    "tables": {"numpy", "narwhals", "polars", "pandas", "pyarrow", "pyreadstat", "yaml", "lxml"},
+    "tables": {
+        *("numpy", "narwhals", "polars", "pandas", "pyarrow", "pyreadstat", "yaml", "lxml"),
+        *("adbc_driver_postgresql", "duckdb", "zstandard"),  # and, by name: fastexcel, xlsxwriter
+    },
     "aggregate": {"numpy"},
     "blocking": {"numpy"},
     "partition": {"numpy", "scipy"},
@@ -48,7 +51,7 @@ THIRD_PARTY = {
 }
 PUBLIC = {"app", "cli"}  # rooms that use what a user can import, and nothing else
 LATE = {"nltk", "polars", "pandas", "pyarrow", "pyreadstat", "rich", "altair", "jinja2", "markupsafe", "vl_convert"}
-LATE |= {"elementpath", "lxml", "saxonche"}
+LATE |= {"elementpath", "lxml", "saxonche", "adbc_driver_postgresql", "duckdb", "zstandard"}
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE or not path.stem.startswith("__"))
 MOST_ENTRIES = 17
 
