@@ -41,6 +41,7 @@ from pathlib import Path
 
 import numba
 import numpy as np
+from numpy import ndarray
 
 TOLERANCE = 1e-9  # part of a sum by which what the certificate says may differ from what is found here
 ROUNDING = 1e-12  # more than the part of a sum of squares that its rounding errors are
@@ -73,7 +74,7 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def read_columns(path: Path, names: list[str], delimiter: str) -> np.ndarray:
+def read_columns(path: Path, names: list[str], delimiter: str) -> ndarray:
     """Return the columns (n, d) of a table."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file, delimiter=delimiter))
@@ -82,7 +83,7 @@ def read_columns(path: Path, names: list[str], delimiter: str) -> np.ndarray:
     return np.array([[float(row[name]) for name in names] for row in rows])
 
 
-def check(certificate: dict, columns: np.ndarray) -> tuple[float, float, float]:
+def check(certificate: dict, columns: ndarray) -> tuple[float, float, float]:
     """Return what the partition costs, what none is below, and the total; an error where anything is not true."""
     k, n = int(certificate["k"]), len(columns)
     groups, blocks = np.asarray(certificate["groups"]), np.asarray(certificate["blocks"])
@@ -126,7 +127,7 @@ def check(certificate: dict, columns: np.ndarray) -> tuple[float, float, float]:
     return cost, proved, total
 
 
-def scaled(columns: np.ndarray, scaling: str) -> np.ndarray:
+def scaled(columns: ndarray, scaling: str) -> ndarray:
     """Return the columns about their means, over their standard deviation or their range."""
     out = np.zeros_like(columns)
     for j in range(columns.shape[1]):
@@ -145,13 +146,13 @@ def scaled(columns: np.ndarray, scaling: str) -> np.ndarray:
     return out
 
 
-def squares(x: np.ndarray) -> float:
+def squares(x: ndarray) -> float:
     """Return the sum of squares about the mean."""
     return math.fsum(((x - x.mean(axis=0)) ** 2).ravel())
 
 
 def least_of_block(
-    values: np.ndarray, prices: np.ndarray, k: int, cuts: list[tuple[list[int], int, float]] | None = None
+    values: ndarray, prices: ndarray, k: int, cuts: list[tuple[list[int], int, float]] | None = None
 ) -> float:
     """Return what no partition of a block costs less than, rounded down; cuts are records, every, multiplier."""
     n, d = values.shape
@@ -196,7 +197,7 @@ def least_of_block(
     return (sum(int(price) for price in whole) - paid) * unit * (1.0 - 2.0**-50) - n * unit
 
 
-def along_a_line(x: np.ndarray, k: int) -> float:
+def along_a_line(x: ndarray, k: int) -> float:
     """Return the least cost of a partition of sorted numbers: its groups are runs of k to 2k - 1."""
     least = [0.0] + [math.inf] * len(x)
     for end in range(k, len(x) + 1):
@@ -206,7 +207,7 @@ def along_a_line(x: np.ndarray, k: int) -> float:
     return least[-1]
 
 
-def of_a_few(values: np.ndarray, k: int, rows: tuple[int, ...], known: dict[tuple[int, ...], float]) -> float:
+def of_a_few(values: ndarray, k: int, rows: tuple[int, ...], known: dict[tuple[int, ...], float]) -> float:
     """Return the least cost of a partition of a few records, by looking at all groups of k to 2k - 1 of the first."""
     if not rows:
         return 0.0
@@ -225,14 +226,14 @@ def of_a_few(values: np.ndarray, k: int, rows: tuple[int, ...], known: dict[tupl
 
 @numba.njit
 def cheaper(
-    distances: np.ndarray,
-    prices: np.ndarray,
-    cut_rows: np.ndarray,
-    cut_starts: np.ndarray,
-    every: np.ndarray,
-    fines: np.ndarray,
+    distances: ndarray,
+    prices: ndarray,
+    cut_rows: ndarray,
+    cut_starts: ndarray,
+    every: ndarray,
+    fines: ndarray,
     size: int,
-    first: np.ndarray,
+    first: ndarray,
     after: int,
 ) -> bool:
     """Whether there are ``size`` records, the ``first`` and later ones, that cost less than their prices less fines.
@@ -300,14 +301,14 @@ def cheaper(
 
 @numba.njit
 def fined(
-    cut_rows: np.ndarray,
-    cut_starts: np.ndarray,
-    every: np.ndarray,
-    fines: np.ndarray,
-    members: np.ndarray,
-    candidates: np.ndarray,
+    cut_rows: ndarray,
+    cut_starts: ndarray,
+    every: ndarray,
+    fines: ndarray,
+    members: ndarray,
+    candidates: ndarray,
     q: int,
-    due: np.ndarray,
+    due: ndarray,
     size: int,
 ) -> int:
     """Return the fines of the members, and write twice the share of each candidate in those due with one more."""
@@ -335,14 +336,7 @@ def fined(
 
 @numba.njit
 def settle(
-    distances: np.ndarray,
-    rows: np.ndarray,
-    own: np.ndarray,
-    keys: np.ndarray,
-    count: int,
-    q: int,
-    base: int,
-    due: np.ndarray,
+    distances: ndarray, rows: ndarray, own: ndarray, keys: ndarray, count: int, q: int, base: int, due: ndarray
 ) -> int:
     """Drop candidates that cannot be among q that, with what there is, sum up to less than 0; return how many stay.
 
@@ -387,14 +381,7 @@ def settle(
 
 @numba.njit
 def partners(
-    distances: np.ndarray,
-    rows: np.ndarray,
-    own: np.ndarray,
-    keys: np.ndarray,
-    nearer: np.ndarray,
-    count: int,
-    q: int,
-    base: int,
+    distances: ndarray, rows: ndarray, own: ndarray, keys: ndarray, nearer: ndarray, count: int, q: int, base: int
 ) -> int:
     """Drop candidates that are too much once their distances to the others count in full; return how many stay.
 
@@ -416,7 +403,7 @@ def partners(
 
 
 @numba.njit
-def insert(smallest: np.ndarray, filled: int, most: int, number: int) -> int:
+def insert(smallest: ndarray, filled: int, most: int, number: int) -> int:
     """Keep the smallest numbers, sorted; return how many there are."""
     if filled == most and number >= smallest[most - 1]:
         return filled
