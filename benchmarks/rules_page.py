@@ -196,7 +196,8 @@ def _nearest() -> str:
         "## Categories from the original\n\nOccupation and native country of 3000 records of Adult with hierarchies "
         "from WordNet, `semantic-optimal` at 20 000 steps, k = 10, and the rule that both are values of the original. "
         "A name above the values is not one, and the nearest value in meaning is released instead; a record of the "
-        "group was before, the first of those as near.\n\n"
+        "group was before, the first of those as near. Reported of such a table: 7.9 % of whole records where 5.0 % is "
+        "possible in the same groups.\n\n"
         + table(
             ("", "information loss, %", "loss of whole records, %"),
             [

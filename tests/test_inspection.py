@@ -15,7 +15,7 @@ from shoal.tables.missing_codes import CERTAIN, DOUBTFUL
 
 N = 400
 QUASI, IDENTIFIER, WEIGHT, KEPT = "quasi-identifier", "identifier", "weight", "confidential"
-CATEGORY = "category"  # a quasi-identifier that is named as nominal, or is text
+CATEGORY = "category"  # a quasi-identifier that is named as nominal, has a hierarchy, or is text
 
 
 def holes(rng, values, mark, part=0.05):
@@ -189,7 +189,9 @@ def roles_of(found, types):
     return {
         p.profile.name: CATEGORY
         if p.role == QUASI
-        and (p.nominal or not (types[p.profile.name].is_numeric() or types[p.profile.name].is_temporal()))
+        and (
+            p.nominal or p.hierarchy or not (types[p.profile.name].is_numeric() or types[p.profile.name].is_temporal())
+        )
         else str(p.role)
         for p in found.proposals
     }
@@ -388,11 +390,12 @@ def test_categories_are_quasi_identifiers_and_codes_in_levels_have_the_hierarchy
             "nace": ["10.11", "10.12", "46.1", "47.11"] * 15,
             "city": ["Rome", "Oslo", "Bonn"] * 20,
             "postcode": ["north", "south"] * 30,  # no codes, whatever the name says
+            "isco": [2111, 2112, 5120] * 20,
         }
     )
     found = shoal.inspect(table)
-    assert [str(p.role) for p in found.proposals] == [QUASI] * 3
-    assert [p.hierarchy for p in found.proposals] == [{"prefixes": True}, None, None]
+    assert [str(p.role) for p in found.proposals] == [QUASI] * 4
+    assert [p.hierarchy for p in found.proposals] == [{"prefixes": True}, None, None, {"prefixes": True}]
     assert not any("distances" in p.reason for p in found.proposals)
     release = shoal.protect(table, plan=found.plan(5))
     assert release.summary.smallest_group >= 5
