@@ -74,8 +74,9 @@ def _experiment(census: list[Row]) -> str:
         "nearest values that keep the rules.\n"
         "- **One set, means projected**: the same with all columns in one set.\n\n"
         "DR is the mean of record linkage (DBRL, by all 16 columns) and interval disclosure; SCORE the mean of PIL and "
-        "DR. Lower is better; the original scores 50. Only 4 records have V8 < 1115: up to k = 4 they are a "
-        "stratum, from k = 5 on they share groups with others, and the rule holds in them all the same."
+        "DR. Lower is better; the original scores 50. Only 4 records have V8 < 1115: up to k = 4 they "
+        "could be a stratum, which is taken where it loses less, and from k = 5 on they share groups with others; the "
+        "rule holds in them all the same."
     )
 
 
