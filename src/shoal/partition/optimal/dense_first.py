@@ -119,9 +119,9 @@ def _take_densest(
         if -cost < score:
             set_score(tournament, row, -cost)
             continue
-        for member in members:
-            groups[member] = made
-            set_score(tournament, member, -np.inf)
+        for t in range(k):
+            groups[members[t]] = made
+            set_score(tournament, int(members[t]), -np.inf)
         made += 1
 
 

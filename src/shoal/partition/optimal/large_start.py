@@ -41,7 +41,7 @@ from shoal.partition.search.pace import Lengths, Pace
 from shoal.partition.search.searchable import join_blocks
 
 _HUGE = 150_000  # records from which the order in which they are looked at matters
-_SOME, _FEW = 50_000, 5000  # records up to which ``mst``, and ``k-ward``, take a moment
+_SOME, _FEW = 50_000, 10_000  # records up to which ``mst``, and ``k-ward``, take a moment
 _SMALL = 16  # k up to which it does not matter where to start
 _REFINED = 150_000  # records times k up to which refining takes a moment; it moves whole clusters of fewer than k
 _DESCENT = 10  # proposals for each record that judge a start
@@ -54,13 +54,16 @@ def start_large(problem: Problem, threads: int) -> tuple[Ints, LargeTable]:
     order = np.concatenate([rows[by_place(problem.points[rows])] for rows in _blocks(problem)])
     # a huge table in the order of its places, which is twice as fast: only ties are broken in another way
     huge = len(problem) > _HUGE
-    both = [
-        partial(_mdav, problem_of_rows(problem, order) if huge else problem),
-        partial(lay_out, problem, order, max(1, threads - 1)),
-    ]
-    made = run_watched(both, [], threads)
+    laid_out: list[LargeTable] = []
+
+    def beside() -> Ints:
+        laid_out.append(lay_out(problem, order, max(1, threads - 1)))
+        return order
+
+    tasks: list[Callable[[], Ints]] = [partial(_mdav, problem_of_rows(problem, order) if huge else problem), beside]
+    made = run_watched(tasks, [], threads)
     assert made is not None
-    by_mdav, table = made[0] if huge else made[0][order], made[1]
+    by_mdav, table = made[0] if huge else made[0][order], laid_out[0]
     quick = _descend(table, _of_blocks(problem, table, None), threads)
     if problem.k > _SMALL:
         quick = _race(problem, table, quick, by_mdav, threads)
@@ -117,12 +120,14 @@ def _partition(method: Fast, values: Floats, k: int) -> Ints:
 def _descend(table: LargeTable, groups: Ints, threads: int) -> Ints:
     """Take improvements only, for a moment.
 
-    Where groups are so large that none is ever founded, it matters how many there are: few quick groups are annealed.
+    Where groups are so large that none is ever founded, it matters how many there are: they are annealed.
     """
     pace = Pace(None, Lengths(_DESCENT))
     start = number_keys(groups)[0]  # near groups have near numbers
-    few = table.k > table.neighbours.shape[1] and len(groups) * table.k <= QUICK
-    passes, hottest = (FIRST, hottest_of(FIRST)) if few else (_DESCENT, 0.0)
+    passes, hottest = _DESCENT, 0.0
+    if table.k > table.neighbours.shape[1] and len(groups) <= _SOME:
+        passes = FIRST if len(groups) * table.k <= QUICK else 3 * _DESCENT
+        hottest = hottest_of(passes)
     found = anneal_table(table, start, passes, (0,), hottest=hottest, threads=threads, pace=pace)
     assert found is not None
     found = number_keys(found)[0]

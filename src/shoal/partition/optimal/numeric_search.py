@@ -67,7 +67,7 @@ class NumericSearch:
     def lengths(self) -> Lengths:
         """How long cycles are: those of a table that is searched whole end to grow."""
         if self._kind == "large":
-            return large.lengths()
+            return large.lengths(self.size)
         return lengths(_FIRST, self.problem.k) if self._kind == "whole" else Lengths(_FIRST)
 
     @property
