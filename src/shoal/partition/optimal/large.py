@@ -35,7 +35,7 @@ from shoal.partition.search.pace import Lengths, Pace, TellCycle
 
 FIRST = 100  # proposals for each record in the first cycle
 TRIED = 2  # members of a small group that a record looks at to change places with one
-_FIRST_STEPS = 2e7  # proposals in it at most
+_FIRST_STEPS = 3e6  # proposals in it at most
 _GROWTH = 8
 _SECOND, _LOOKING = 6e6, 16  # proposals in a good half of a second, and in looking for neighbours, for each column
 _LEAST_PASSES, _MOST_PASSES = 30, 3000  # by default
@@ -79,8 +79,8 @@ class LargeTable:
 
 
 def lengths(records: int) -> Lengths:
-    """Return how long cycles are: the first of a huge table is to take seconds at most."""
-    return Lengths(int(np.clip(_FIRST_STEPS / records, 20, FIRST)), growth=_GROWTH)
+    """Return how long cycles are: the first of a huge table is to take a second or so."""
+    return Lengths(int(np.clip(_FIRST_STEPS / records, _DESCENT, FIRST)), growth=_GROWTH)
 
 
 def usual_passes(records: int, columns: int, k: int) -> int:

@@ -54,8 +54,8 @@ class Lengths:
         fast. So the sum of all can be taken apart again: after a cycle that could have been longer, there is room for
         less than it would have taken to make it so. Less than a first cycle is left for none: 0.
 
-        >>> Lengths(10).following(40, 1000.0), Lengths(10).following(40, 70.0), Lengths(10).following(40, 9.0)
-        ((80, inf), (56, 23.0), (0, 0.0))
+        >>> Lengths(10).following(40, 1000.0), Lengths(10).following(40, 70.0), Lengths(10).following(40, 9.0)[0]
+        ((80, inf), (56, 23.0), 0)
         """
         most = min(self.growth * before, self.longest) if before else self.first
         length, longer, at = 0, self.first, 0
