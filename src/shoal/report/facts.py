@@ -117,17 +117,16 @@ class Facts:
 
 
 def facts_of_release(
-    release: Release, edition: Edition, threads: int | None, progress: bool | None, output: tuple[str, str] = ("", "")
+    release: Release, edition: Edition, measures: Measures, output: tuple[str, str] = ("", "")
 ) -> Facts:
     """Gather what there is to tell about a release; ``output`` is the name and checksum of its file."""
-    measures = release.measure(threads=threads, progress=progress)
     return _facts(
         edition.for_k(release.plan.k),
         measures,
         (open_table(release.original), open_table(release.data)),
         plan=release.plan,
         manifest=release.manifest(),
-        original=(release.source.path.name, release.source.sha256) if release.source else ("", ""),
+        original=(release.source.name, release.source.sha256) if release.source else ("", ""),
         released=output,
         notes=[*release.summary.notes, *measures.notes],
     )
@@ -218,7 +217,7 @@ def _asked(plan: Plan) -> Asked:
 def _origin(plan: Plan, manifest: Mapping[str, Any], original: tuple[str, str], released: str) -> Origin:
     name, sha256 = original
     command = ""
-    if name:
+    if name and sha256 and not name.endswith("/"):  # one file
         ending = "".join(Path(name).suffixes) if file_format(Path(name)).write else ".csv"
         output = released or f"release{ending}"
         words = [shlex.quote(f"./{word}" if word.startswith("-") else word) for word in (name, output)]
