@@ -49,10 +49,12 @@ def _cases(rows: list[Row], before: list[Row]) -> str:
         "## Cases\n\n"
         "- *Six antecedents*: `if a = 0 then b = 0` for six pairs of log-normal columns, 1000 records, of which 30 % "
         "have 0 in each pair; MDAV, k = 3. Plain groups break the rules in "
-        f"{next(row['broken'] for row in rows if row.get('case') == 'six antecedents')} of 6000 cells.\n"
-        "- *A share with slack*: `share = 100 * export / turnover within 0.06`, 400 records, MDAV, k = 3.\n"
+        f"{next(row['broken'] for row in rows if row.get('case') == 'six antecedents')} of 6000 cells. Reported of "
+        "such a table: 13.8 % without rules, 23.9 % with them, and 18 broken cells.\n"
+        "- *A share with slack*: `share = 100 * export / turnover within 0.06`, 400 records, MDAV, k = 3. Reported: "
+        "62 of 132 groups that release a record.\n"
         "- *A product*: `v = p * q`, 1000 records, MDAV, k = 10; the total of v beside that of the original. Before: "
-        "geometric means, now `product_rules: geometric-means`.\n"
+        "geometric means, now `product_rules: geometric-means`. Reported: 5.8 % low, and 0.4 % with projected means.\n"
         "- *A search*: `if sex = 'M' then births = 0` with a sex that is released as it is, 150 records, `optimal`, "
         "k = 3.\n\n" + table(head, lines)
     )
@@ -90,7 +92,10 @@ def _random(row: Row) -> str:
         f"with a suppressed column: {row['suppressed']}; in which some group releases a record: {row['by_record']}, "
         "most of them for a rule that asks for even numbers, which has no construction. Where plain groups break fewer "
         f"than 1 % of the cells, in {row['cheap']} sets, the loss with rules is at most {row['dearest']:.3f} times "
-        f"that without. All {row['sets']} took {row['cpu']:.0f} CPU seconds."
+        f"that without. All {row['sets']} took {row['cpu']:.0f} CPU seconds.\n\n"
+        "There are tables in which rules must cost more, whatever the groups: one antecedent over a column that is "
+        "released as it is, which fewer than k records satisfy, asks its consequent of k records "
+        "([Antecedents](../rules-kept.md#antecedents))."
     )
 
 

@@ -74,8 +74,9 @@ def _experiment(census: list[Row]) -> str:
         "nearest values that keep the rules.\n"
         "- **One set, means projected**: the same with all columns in one set.\n\n"
         "DR is the mean of record linkage (DBRL, by all 16 columns) and interval disclosure; SCORE the mean of PIL and "
-        "DR. Lower is better; the original scores 50. Only 4 records have V8 < 1115: up to k = 4 they are a "
-        "stratum, from k = 5 on they share groups with others, and the rule holds in them all the same."
+        "DR. Lower is better; the original scores 50. Only 4 records have V8 < 1115: up to k = 4 they "
+        "could be a stratum, which is taken where it loses less, and from k = 5 on they share groups with others; the "
+        "rule holds in them all the same."
     )
 
 
@@ -196,7 +197,8 @@ def _nearest() -> str:
         "## Categories from the original\n\nOccupation and native country of 3000 records of Adult with hierarchies "
         "from WordNet, `semantic-optimal` at 20 000 steps, k = 10, and the rule that both are values of the original. "
         "A name above the values is not one, and the nearest value in meaning is released instead; a record of the "
-        "group was before, the first of those as near.\n\n"
+        "group was before, the first of those as near. Reported of such a table: 7.9 % of whole records where 5.0 % is "
+        "possible in the same groups.\n\n"
         + table(
             ("", "information loss, %", "loss of whole records, %"),
             [

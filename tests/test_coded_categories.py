@@ -15,7 +15,9 @@ from shoal.tables.table import open_table
 
 REGIONS = {"tree": {"all": {"north": ["1", "2"], "south": ["3", "4"]}}}
 NUMBERED = {"tree": {"0": {"10": ["11", "12"], "20": ["21", "22"]}}}
-ONLY_CODES = "released as codes that occur, never as names above them, which the type of the column cannot hold: region"
+ONLY_CODES = (
+    "released as codes, never as names above them that the type of the column cannot hold, such as the root: region"
+)
 LIBRARIES = {
     "polars": pl.DataFrame,
     "polars small": lambda columns: pl.DataFrame(columns).with_columns(pl.col("region").cast(pl.UInt8)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from math import trunc
 
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import shoal
 from shoal.errors import DataError, PlanError
 from shoal.rules.evaluate import Observations, evaluate
 from shoal.rules.expression import (
@@ -359,3 +361,14 @@ def test_the_engine_names_the_rule_and_never_shows_a_value(tmp_path, capfd):
     path.write_text(path.read_text().replace("A castable as xs:foo", "A = 2").replace('"Record"', '"/Other/Record"'))
     with pytest.raises(PlanError, match="context '/Other/Record' matches no record"):
         engine_violations(read_schematron(path), [("<Data><Record><A>1</A></Record></Data>", 1)], "<Data/>")
+
+
+@pytest.mark.parametrize("text", ["1 > 2", "not (2 != 0)", "if 1 = 1 then 2 = 2", "'x' = 'x'"])
+def test_a_rule_without_a_column_is_refused_wherever_rules_are_read(text):
+    table = pl.DataFrame({"a": [1, 2, 3, 4]})
+    told = rf"rule '{re.escape(text)}' \(rule 2, line 1\) names no column"
+    for ask in (shoal.check_rules, shoal.localise_errors):
+        with pytest.raises(shoal.PlanError, match=told):
+            ask(table, ["a >= 0", text])
+    with pytest.raises(shoal.PlanError, match=told):
+        shoal.protect(table, 2, "a", method="mdav", rules=["a >= 0", text])

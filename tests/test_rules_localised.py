@@ -103,3 +103,10 @@ def test_the_command_tells_columns_and_rows_and_no_value(tmp_path):
     asked = run("rules", "localise", tmp_path / "t.csv", tmp_path / "t.rules", "--json", "--weight", "other=0.5")
     assert json.loads(asked.stdout)["cells"] == {"2": ["wage"]}
     assert pl.read_csv(tmp_path / "t.csv").equals(table)
+
+
+def test_missing_cells_of_other_rules_must_be_possible_to_fill_in_a_record_that_is_looked_at():
+    """d is missing and a whole number: no d is half of 3, so that c must change though no rule over it is broken."""
+    table = pl.DataFrame({"c": [3, 4, 3], "d": [None, None, None], "b": [1, 1, 2]}, schema_overrides={"d": pl.Int64})
+    found = shoal.localise_errors(table, ["2 * d = c", "d is integer", "b >= 2"])
+    assert found.cells == {1: ["c", "b"], 2: ["b"]}

@@ -44,11 +44,11 @@ def test_antecedents_that_plain_groups_hardly_break_are_repaired_and_cost_next_t
     assert not any("stratum" in rule.kept_by for rule in summary.rules)
 
 
-def births(records=300):
+def births(records=300, low=3, high=9):
     """Columns that are 0 for all records with some value of a column that is released as it is."""
     draw = np.random.default_rng(0)
     sex = np.where(draw.random(records) < 0.5, "M", "F")
-    number = np.where(sex == "F", draw.integers(0, 6, records), 0)
+    number = np.where(sex == "F", draw.integers(low, high, records), 0)
     return pl.DataFrame({"sex": sex, "births": number, "x": draw.normal(size=records), "y": draw.normal(size=records)})
 
 
@@ -225,18 +225,3 @@ def test_a_search_with_a_time_is_repeated_by_its_steps_where_it_keeps_rules(meth
     again = shoal.protect(table, 3, options=timed.manifest()["plan_again"]["options"], **asked)
     assert again.data.equals(timed.data)
     assert again.summary.information_loss == timed.summary.information_loss
-
-
-def test_groups_lean_on_an_antecedent_where_that_loses_least():
-    draw = np.random.default_rng(0)
-    sex = np.where(draw.random(300) < 0.5, "M", "F")
-    columns = {name: draw.normal(size=300) for name in "vwxyz"}
-    table = pl.DataFrame({"sex": sex, "births": np.where(sex == "F", draw.integers(0, 6, 300), 0), **columns})
-    asked = {"quasi_identifiers": ["births", *columns]}
-    release = protect(table, ["if sex = 'M' then births = 0"], 10, **asked)
-    (rule,) = release.summary.rules
-    assert "groups that lean on its antecedent" in rule.kept_by
-    assert (release.data.filter(pl.col("sex") == "M")["births"] == 0).all()
-    assert release.data.columns == table.columns
-    apart = protect(table, None, 10, strata="sex", **asked).summary.information_loss
-    assert release.summary.loss_without_rules < release.summary.information_loss < apart

@@ -8,7 +8,8 @@ import pytest
 
 import shoal
 from shoal.partition.search.budget import Budget
-from shoal.partition.search.driver import search
+from shoal.partition.search.driver import _cycles, search
+from shoal.partition.search.pace import Lengths
 from shoal.partition.search.searchable import SearchTask
 from shoal.plan.plan import merge_settings
 from shoal.release.declaring import declare
@@ -155,6 +156,57 @@ def test_one_number_repeats_several_sets_that_were_searched_for_a_time(method):
     assert (timed.groups == again.groups).all()
     assert timed.summary.steps == again.summary.steps
     assert min(timed.summary.steps) > 0
+
+
+@pytest.mark.parametrize("lengths", [Lengths(10, longest=3000.0), Lengths(50), Lengths(20, growth=8)])
+def test_cycles_that_a_clock_has_chosen_are_those_of_their_sum(lengths):
+    """Whatever time seems to be left before each cycle, their sum alone says which they were."""
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        made, room = [], np.inf
+        for _ in range(rng.integers(1, 12)):
+            left = min(room, np.inf if rng.random() < 0.3 else 10.0 ** rng.uniform(0, 5))
+            this, after = lengths.following(made[-1] if made else 0, left)
+            if this == 0:
+                break
+            made.append(this)
+            room = min(room - this, after)
+        assert cycles_of(lengths, sum(made)) == made
+
+
+@pytest.mark.parametrize("lengths", [Lengths(10, longest=3000.0), Lengths(20, growth=8)])
+def test_a_number_of_proposals_is_used_up(lengths):
+    for passes in (1, 9, 10, 19, 20, 29, 30, 31, 100, 3000, 12_345):
+        made = cycles_of(lengths, passes)
+        assert sum(made) == passes
+        assert max(made) <= lengths.longest + lengths.first
+
+
+def cycles_of(lengths, passes):
+    """The lengths of the cycles of a search for so many proposals for each record."""
+    made = []
+
+    class Counting:
+        size = 1
+
+        def __init__(self):
+            self.lengths = lengths
+
+        def start(self, threads):
+            return 0
+
+        def finished(self, state):
+            return False
+
+        def cost(self, state):
+            return 1.0
+
+        def cycle(self, state, passes, seeds, threads, pace, progress):
+            made.append(passes)
+            return 0
+
+    _cycles(Counting(), 0, passes)
+    return made
 
 
 def test_the_number_that_repeats_searches():

@@ -12,7 +12,6 @@ import numpy as np
 
 from shoal.aggregate.sets import Aggregation, aggregate_sets
 from shoal.blocking.blocks import cut_blocks
-from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.errors import PlanError
 from shoal.kernels.arrays import Ints
 from shoal.kernels.progress import show_progress
@@ -261,7 +260,7 @@ def run(
     shown, apart = strata_of_sets(declared, strata)
     how = Aggregation(plan.k, declared.weights, plan.combinations == "observed")
 
-    def form(by: Declared, inside: Sequence[Ints], seen: Sequence[QuasiIdentifiers] | None = None) -> Grouped:
+    def form(by: Declared, inside: Sequence[Ints]) -> Grouped:
         blocks = [cut_blocks(quasi, codes, plan.k, plan.blocking) for quasi, codes in zip(shown, inside, strict=True)]
         clock.lap("block")
         with show_progress(len(table) * len(sets), progress, ahead=long_search(by, len(table))) as advance:
@@ -273,7 +272,6 @@ def run(
                 blocks=blocks,
                 report=advance,
                 threads=threads,
-                seen=seen,
             )
         clock.lap("partition")
         return grouped
@@ -289,7 +287,7 @@ def run(
             editing,
             table,
             apart=apart,
-            forming=Forming(shown, form, regroup),
+            forming=Forming(form, regroup),
             how=how,
             threads=threads,
         )

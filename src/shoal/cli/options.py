@@ -93,7 +93,10 @@ BlockColumns = Annotated[list[str] | None, typer.Option(help="Blocking columns: 
 Repair = Annotated[bool, typer.Option("--repair", help="Let records join groups across the face of a block.")]
 Rules = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Edit rules to keep: Schematron (.sch, .xml) or expressions (.rules, .txt)."),
+    typer.Option(
+        metavar="FILE",
+        help="Edit rules to keep: expressions (.rules, .txt), R validate (.yaml, .R), SQL (.sql), Schematron (.sch).",
+    ),
 ]
 BrokenRules = Annotated[
     str | None, typer.Option(help="Where IN breaks a rule already: refuse (the default) or keep-where-held.")

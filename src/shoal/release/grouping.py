@@ -58,16 +58,9 @@ def form_groups(
     blocks: Sequence[Ints],
     report: Report,
     threads: int | None,
-    seen: Sequence[QuasiIdentifiers] | None = None,
 ) -> Grouped:
-    """Partition each set of quasi-identifiers inside its strata ``apart`` and ``blocks``.
-
-    The method sees other columns where they are given as ``seen``: then nothing that a search proves is kept.
-    """
-    by = declared if seen is None else replace(declared, sets=list(seen))
-    groups, searched = partition_sets(by, apart, blocks, report, threads)
-    if searched and seen is not None:
-        searched = replace(searched, reached=None, bound=None, gap=None)
+    """Partition each set of quasi-identifiers inside its strata ``apart`` and ``blocks``."""
+    groups, searched = partition_sets(declared, apart, blocks, report, threads)
     made = Grouped(declared.sets, apart, blocks, groups, [], 0, searched)
     return complete_groups(made, groups, declared, table, strata, threads=threads)
 

@@ -1,14 +1,15 @@
 """Groups that keep edit rules at the least loss: repair what plain groups release, or keep antecedents apart first.
 
 The plan is run as if it had no rules, and what its groups release is repaired. Then the antecedents of the rules that
-were broken are made strata, all of them, and the worst one, two and three, and groups lean on them; each time the
-groups are formed and repaired again. Of all that, each set of quasi-identifiers takes what loses least, and of equals
-what came first. So the loss without rules is known at the end.
+were broken are made strata, all of them, and the worst one, two and three; each time the groups are formed and repaired
+again. Of all that, each set of quasi-identifiers takes what loses least, and of equals what came first. Where repairs
+are dear, records of the plain groups, and of those that lose least, change places, and what is repaired then is taken
+where it loses less. So the loss without rules is known at the end.
 
 A search has nothing to find inside strata that it could not find without them, so that these save at most what the
-repairs cost: it tries only all of them, and to lean on them, and only where repairs cost more than a hundredth of what
-the groups lose. Each time the groups of its last cycles are repaired, too, where that of the last groups is as dear.
-Other methods look no further either where there are more than 100 000 records and repairs cost no more than that.
+repairs cost: it tries only all of them, and only where repairs cost more than a hundredth of what the groups lose. Each
+time the groups of its last cycles are repaired, too, where that of the last groups is as dear. Other methods look no
+further either where there are more than 100 000 records and repairs cost no more than that.
 
 A search that has a time takes half of it for the plain groups, where antecedents may follow; they take its steps.
 """
@@ -19,15 +20,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from shoal.aggregate.sets import Aggregation, ProtectedSet, aggregate_sets
-from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.kernels.arrays import Ints
 from shoal.kernels.numbering import number_keys
-from shoal.plan.roles import Kind
 from shoal.release.declaring import Declared
+from shoal.release.exchanges import exchanged_groups
 from shoal.release.grouping import Grouped
 from shoal.release.losses import losses_of
 from shoal.rules.accounting import Kept
-from shoal.rules.antecedents import Antecedents, lean_on_antecedents, split_by_antecedents
+from shoal.rules.antecedents import Antecedents, split_by_antecedents
 from shoal.rules.editing import Editing, antecedents, keep
 from shoal.rules.expression import Condition
 from shoal.rules.keeping import OTHER_RECORD, OWN_RECORD
@@ -36,17 +36,10 @@ from shoal.tables.table import Table
 _CHEAP = 0.01  # of what plain groups lose: a search looks no further where repairs cost no more
 _LARGE = 100_000  # records that are not grouped again for less
 _WORST = 3  # antecedents that are made strata one after the other
+_ROUNDS = 3  # in which records change places
 
 
-@dataclass(frozen=True)
-class Choice:
-    """Antecedents of a set that are strata, and those that groups lean on."""
-
-    strata: tuple[Condition, ...] = ()
-    leaning: tuple[Condition, ...] = ()
-
-
-Chosen = list[Choice]  # of each set
+Chosen = list[tuple[Condition, ...]]  # antecedents of each set that are strata
 
 
 @dataclass(frozen=True)
@@ -55,16 +48,13 @@ class Forming:
 
     Attributes
     ----------
-    shown : list of QuasiIdentifiers
-        The sets with the cells that are shown.
     form : callable
-        ``form(plan, strata, seen)`` returns the groups of all sets inside strata, by the columns that are seen.
+        ``form(plan, strata)`` returns the groups of all sets inside strata.
     regroup : callable
         ``regroup(plan, made, groups)`` returns what was made with other groups, completed in the same way.
     """
 
-    shown: Sequence[QuasiIdentifiers]
-    form: Callable[[Declared, Sequence[Ints], Sequence[QuasiIdentifiers] | None], Grouped]
+    form: Callable[[Declared, Sequence[Ints]], Grouped]
     regroup: Callable[[Declared, Grouped, list[Ints]], Grouped]
 
 
@@ -142,23 +132,16 @@ def keep_at_least_loss(
 
     def repaired(chosen: Chosen, grouped: Grouped) -> _Attempt:
         protected, accounts = keep(editing, _released(grouped, declared, how, threads), table, declared.weights)
-        pairs = list(zip(possible, chosen, strict=True))
-        used = {name for flags, own in pairs for one in own.strata for name in flags[one][1]}
-        near = {name for flags, own in pairs for one in own.leaning for name in flags[one][1]}
-        return _Attempt(chosen, grouped, protected, Kept(used, accounts, near), _lost(protected, declared))
+        pairs = zip(possible, chosen, strict=True)
+        used = {name for flags, own in pairs for one in own for name in flags[one][1]}
+        return _Attempt(chosen, grouped, protected, Kept(used, accounts), _lost(protected, declared))
 
     def attempt(by: Declared, chosen: Chosen) -> _Attempt:
         strata = [
-            split_by_antecedents(codes, [flags[one][0] for one in own.strata], quasi, by.plan.k)
+            split_by_antecedents(codes, [flags[one][0] for one in own], quasi, by.plan.k)
             for quasi, codes, flags, own in zip(declared.sets, apart, possible, chosen, strict=True)
         ]
-        seen = None
-        if any(own.leaning for own in chosen):
-            seen = [
-                lean_on_antecedents(quasi, [flags[one][0] for one in own.leaning])
-                for quasi, flags, own in zip(forming.shown, possible, chosen, strict=True)
-            ]
-        return repaired(chosen, forming.form(by, strata, seen))
+        return repaired(chosen, forming.form(by, strata))
 
     def with_cycles(made: _Attempt) -> _Attempt:
         unkept = _lost(_released(made.grouped, declared, how, threads), declared)
@@ -166,7 +149,25 @@ def keep_at_least_loss(
             return made
         return _best_cycle(made, lambda groups: repaired(made.chosen, forming.regroup(declared, made.grouped, groups)))
 
-    first = attempt(first_plan, [Choice() for _ in possible])
+    def exchanged(made: _Attempt) -> _Attempt:
+        for i, quasi in enumerate(declared.sets):
+            if editing.of(quasi) != editing.of(quasi, soft=True):
+                continue  # groups that lose less might keep fewer preferences
+            for _ in range(_ROUNDS):
+                given = _released(made.grouped, declared, how, threads)[i]
+                if not _dear(made.lost[i], _lost([given], declared)[0]):
+                    break
+                groups = _places_changed(made, i, given, editing, declared)
+                if groups is None:
+                    break
+                other = [*made.grouped.groups[:i], groups, *made.grouped.groups[i + 1 :]]
+                found = repaired(made.chosen, forming.regroup(declared, made.grouped, other))
+                if found.lost[i] >= made.lost[i]:
+                    break
+                made = replace(found, kept=replace(found.kept, exchanged=made.kept.exchanged | _asking(made)))
+        return made
+
+    first = attempt(first_plan, [() for _ in possible])
     released = _released(first.grouped, declared, how, threads)
     every = [with_cycles(first)]
     later = _same_steps(declared, first)
@@ -174,6 +175,8 @@ def keep_at_least_loss(
         choices = _choices(first, _lost(released, declared), possible, declared)
         every += [with_cycles(attempt(later, chosen)) for chosen in choices]
     best = _best(every, lambda by, chosen: with_cycles(attempt(by, chosen)), later)
+    if not declared.method.by_column:
+        best = min((exchanged(one) for one in _distinct(best, every[0])), key=lambda one: sum(one.lost))
     ruled = Ruled(replace(best.kept, broken=_broken(first)))
     if not declared.method.search or _aggregators(declared) == _aggregators(plain):
         if _aggregators(declared) != _aggregators(plain):
@@ -212,6 +215,31 @@ def _broken(attempt: _Attempt) -> dict[str, int]:
     return {name: count for account in attempt.kept.accounts for name, count in account.broken.items()}
 
 
+def _asking(attempt: _Attempt) -> set[str]:
+    """Return the rules that what groups release before rules are kept would break."""
+    return {name for name, count in _broken(attempt).items() if count}
+
+
+def _places_changed(made: _Attempt, i: int, given: ProtectedSet, editing: Editing, declared: Declared) -> Ints | None:
+    """Return groups of a set between which records have changed places; None where none has."""
+    grouped, broken = made.grouped, _asking(made)
+    every = antecedents(editing, given.quasi, 1)
+    columns = {rule.name: rule.variables for rule in editing.rules}
+    bound = [
+        (flags, [column for name in broken & set(names) for column in columns[name]])
+        for flags, names in every.values()
+        if broken & set(names)
+    ]
+    blocks = grouped.blocks[i]
+    apart = number_keys(grouped.apart[i] * (blocks.max() + 1) + blocks)[0]
+    weights = declared.plan.column_weights
+    return exchanged_groups(given, made.protected[i], grouped.sets[i], apart=apart, bound=bound, column_weights=weights)
+
+
+def _distinct(best: _Attempt, plain: _Attempt) -> list[_Attempt]:
+    return [best] if best is plain else [best, plain]
+
+
 def _half_time(declared: Declared) -> Declared:
     time = declared.options.get("time")
     return replace(declared, options={**declared.options, "time": time / 2}) if time else declared
@@ -242,10 +270,7 @@ def _choices(
     counts = [most] if most else []
     if not declared.method.search:
         counts += range(1, min(most, _WORST + 1))
-    choices = [[Choice(strata=own[:count]) for own in ranked] for count in counts]
-    if most and not declared.method.by_column and Kind.NUMERIC in declared.method.kinds:
-        choices.append([Choice(leaning=own) for own in ranked])
-    return choices
+    return [[own[:count] for own in ranked] for count in counts]
 
 
 def _dear(with_rules: float, without: float) -> bool:

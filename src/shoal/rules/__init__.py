@@ -15,6 +15,7 @@
     constants, sets                   names that no category has, and sets of columns that share rules
     localising, repairs               which cells to change where a table breaks rules
     keeping and what it imports       released values that keep rules, soft ones (preferring) where they are cheap
+    antecedents, exchanging           groups in which rules cost less to keep
     keeping_totals, totals            released values with the total of the original
 
 Only the names in ``shoal.__all__`` are public.

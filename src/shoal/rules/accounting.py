@@ -69,8 +69,8 @@ class Kept:
         Rules whose antecedent has become a stratum.
     accounts : list of Account
         How groups were changed.
-    near : set of str
-        Rules whose antecedent groups lean on.
+    exchanged : set of str
+        Rules for which records have changed places between groups.
     broken : dict of int
         Records of the groups of the plan without rules that would break each rule, before it was kept.
     checked : dict of int
@@ -79,7 +79,7 @@ class Kept:
 
     split: set[str] = field(default_factory=set)
     accounts: list[Account] = field(default_factory=list)
-    near: set[str] = field(default_factory=set)
+    exchanged: set[str] = field(default_factory=set)
     broken: Mapping[str, int] = field(default_factory=dict)
     checked: Mapping[str, int] = field(default_factory=dict)
 
@@ -213,8 +213,8 @@ def _kept_by(rule: Classified, kept: Kept, aggregators: Mapping[str, str], chang
         words.append(f"preferred with weight {rule.rule.weight:g}")
     if rule.name in kept.split:
         words.append("its antecedent as a stratum")
-    if rule.name in kept.near:
-        words.append("groups that lean on its antecedent")
+    if rule.name in kept.exchanged:
+        words.append("records that changed places")
     for account in kept.accounts:
         if rule.name not in account.rules:
             continue

@@ -6,29 +6,21 @@ many places, and much where they hardly do: which antecedents are strata is chos
 fewer than k records satisfy, or all but fewer than k, is no stratum; and a combination of several with fewer than k
 records joins the nearest one of its stratum, by all columns. What is released for such groups is checked like all
 others, and changed where it would break the rule.
-
-Between the two are groups that only lean on antecedents: whether they hold is one more column, for forming groups
-alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from shoal.blocking.strata import merge_small_mixed_strata, merge_small_strata
-from shoal.columns.numbers import Column
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
-from shoal.columns.scaling import fit_scale
 from shoal.kernels.arrays import Flags, Ints
 from shoal.rules.classify import Classified
 from shoal.rules.evaluate import Observations, evaluate
 from shoal.rules.expression import Condition
 from shoal.rules.tuples import bound_parts
-
-_LEANING = 0.5  # standard deviations that a standard deviation of an antecedent counts for
 
 Antecedents = dict[Condition, tuple[Flags, list[str]]]
 """Which records satisfy each, and the names of the rules that have it."""
@@ -54,27 +46,6 @@ def antecedents_of(rules: Sequence[Classified], observations: Mapping[str, Obser
         if rules[bound.rule].name not in names:
             names.append(rules[bound.rule].name)
     return {one: own for one, own in found.items() if k <= int(own[0].sum()) <= len(own[0]) - k}
-
-
-def lean_on_antecedents(quasi: QuasiIdentifiers, antecedents: Sequence[Flags]) -> QuasiIdentifiers:
-    """Return a set with columns that say which antecedents hold, so that records of one kind are nearer to each other.
-
-    Each has half the spread of a column of numbers.
-    """
-    if not antecedents:
-        return quasi
-    columns = [
-        Column(f"antecedent {i}", flags.astype(np.float64), np.ones(len(flags), dtype=bool))
-        for i, flags in enumerate(antecedents)
-    ]
-    scales = [fit_scale(column, "z-score") for column in columns]
-    return replace(
-        quasi,
-        columns=[*quasi.columns, *columns],
-        scales=[*quasi.scales, *(replace(scale, spread=scale.spread / _LEANING) for scale in scales)],
-        shares=[*quasi.shares, *[1.0] * len(columns)],
-        aggregators=[*quasi.aggregators, *["mean"] * len(columns)],
-    )
 
 
 def split_by_antecedents(strata: Ints, antecedents: Sequence[Flags], quasi: QuasiIdentifiers, k: int) -> Ints:

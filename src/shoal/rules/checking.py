@@ -126,6 +126,11 @@ def written_decimals(observations: Observations) -> int | None:
 def check_fit(rules: Sequence[Rule], table: RuleTable, removed: Sequence[str] = (), named: Path | None = None) -> None:
     """Refuse rules that do not fit a table: unknown columns, texts where numbers are needed, other documents."""
     mistakes = missing_columns(rules, table.table.names, removed)
+    mistakes += [
+        f"rule '{rule.name}' ({rule.place}) names no column, and so is about no record; leave it out"
+        for rule in rules
+        if rule.condition is not None and not rule.variables
+    ]
     if mistakes:
         raise PlanError(mistakes)
     for rule in rules:

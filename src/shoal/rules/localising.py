@@ -133,9 +133,9 @@ def localise_errors(
         possible = True
         for together, names in components([classify(rule) for rule in handled], list(observations)):
             wrong = [rule for rule in together if broken[rule.name][row]]
-            if not wrong:
-                continue
             own = {name: _row(observations[name], row) for name in names}
+            if not wrong and all(one.observed[0] for one in own.values()):
+                continue  # and where a cell is missing, the others may leave nothing to fill it with
             repair = Repair(own, [r.rule.condition for r in together if r.rule.condition is not None], cells)
             best = _lightest(repair, [set(rule.variables) for rule in wrong], names, weight_of)
             if best is None:
@@ -211,6 +211,8 @@ def _hitting(demands: Sequence[set[str]], names: Sequence[str], weight_of: Mappi
     """Return the lightest set of columns that has one of each demand; of several as light, that of earlier columns."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
+    if not demands:
+        return set()
     matrix = np.array([[float(name in demand) for name in names] for demand in demands])
     costs: Floats = np.array([weight_of[name] for name in names])
     # of sets as light the same one every time, by a difference that the solver tells

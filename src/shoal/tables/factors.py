@@ -126,14 +126,15 @@ def _none(_: str) -> None:
 
 
 def codes_only(names: Sequence[str]) -> str:
-    """Say that the names above the codes of some columns are never released.
+    """Say that names above the codes of some columns are never released.
 
     >>> codes_only(["region"])
-    'released as codes that occur, never as names above them, which the type of the column cannot hold: region'
+    'released as codes, never as names above them that the type of the column cannot hold, such as the root: region'
     """
     listed = ", ".join(map(printable, names))
     return (
-        f"released as codes that occur, never as names above them, which the type of the column cannot hold: {listed}"
+        "released as codes, never as names above them that the type of the column cannot hold, such as the root: "
+        f"{listed}"
     )
 
 

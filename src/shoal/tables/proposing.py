@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.columns.hierarchy import name_of
 from shoal.kernels.arrays import Floats
 from shoal.plan.roles import MEASURABLE, Kind, Role
 from shoal.tables.disguised import disguise, is_number
@@ -311,10 +312,10 @@ def _of_values(table: Table, profile: Profile, labelled: bool) -> Proposal:
     if profile.constant:
         reason = "it has a single value" if profile.distinct else "it has no values"
         return Proposal(profile, Role.CONFIDENTIAL, reason)
+    if (profile.kind is Kind.NOMINAL or profile.whole) and _in_levels(table, profile.name):
+        reason = "codes whose first characters say what they are a kind of"
+        return Proposal(profile, Role.QUASI_IDENTIFIER, reason, hierarchy={"prefixes": True})
     if profile.kind not in MEASURABLE:
-        if profile.kind is Kind.NOMINAL and _in_levels(table, profile.name):
-            reason = "codes whose first characters say what they are a kind of"
-            return Proposal(profile, Role.QUASI_IDENTIFIER, reason, hierarchy={"prefixes": True})
         hidden = profile.kind is Kind.NOMINAL and _like_numbers(table, profile.name)
         return Proposal(
             profile, Role.QUASI_IDENTIFIER, hidden or "a category that could single somebody out", bool(hidden)
@@ -328,8 +329,10 @@ def _of_values(table: Table, profile: Profile, labelled: bool) -> Proposal:
 
 def _in_levels(table: Table, name: str) -> bool:
     """Whether a column holds codes of a classification in levels, by its name and since codes begin alike."""
-    texts = [label.strip() for label in table.factor(name).labels if isinstance(label, str)]
-    if not _LEVELLED & set(words_of(name)) or not texts or not all(map(_CODE.fullmatch, texts)):
+    if not _LEVELLED & set(words_of(name)):
+        return False
+    texts = [name_of(label).strip() for label in table.factor(name).labels]
+    if not texts or not all(map(_CODE.fullmatch, texts)):
         return False
     return len({text[:_SHORTEST] for text in texts}) < len(set(texts)) and min(map(len, texts)) >= _SHORTEST
 

@@ -2,11 +2,11 @@
 
 Start from fast methods, anneal, keep every independent part that got better, and put groups seen on the way together
 as a set-partitioning problem. The modules tell the story in this order: ``start``, ``annealing``, ``improve``,
-``crossover``, ``seen_groups``, ``combine``; ``whole`` does it for small tables; ``large``, ``large_start`` and
-``large_annealing`` for large tables and large groups, and ``regions`` where groups do not cost by formula;
-``numeric_search`` puts it together for :mod:`shoal.partition.search`, which runs it; ``bound``, ``pricing`` and
-``certificate`` prove how far from the optimum the result can still be. The cost that is lowered is the squared error of
-what will be released (``objective``). One complete column is cut optimally (Hansen & Mukherjee 2003).
+``crossover``, ``seen_groups``, ``combine``; ``whole`` does it for small tables; ``large``, ``large_start``,
+``dense_first`` and ``large_annealing`` for large tables and large groups, and ``regions`` where groups do not cost by
+formula; ``numeric_search`` puts it together for :mod:`shoal.partition.search`, which runs it; ``bound``, ``pricing``
+and ``certificate`` prove how far from the optimum the result can still be. The cost that is lowered is the squared
+error of what will be released (``objective``). One complete column is cut optimally (Hansen & Mukherjee 2003).
 
 Cost: O(d) for each step, whatever n and k; the start costs as much as MDAV-single.
 

@@ -35,13 +35,19 @@ from shoal.partition.search.pace import Lengths, Pace, TellCycle
 
 FIRST = 100  # proposals for each record in the first cycle
 TRIED = 2  # members of a small group that a record looks at to change places with one
-_GROWTH = 4
+_FIRST_STEPS = 3e6  # proposals in it at most
+_GROWTH = 8
+_SECOND, _LOOKING = 6e6, 16  # proposals in a good half of a second, and in looking for neighbours, for each column
+_LEAST_PASSES, _MOST_PASSES = 30, 3000  # by default
+_DESCENT = 10  # the fewest that gain something
 _WHOLE, _REGION = 50_000, 100_000  # records of a table that is one region, and of a region of a huge one
 _HALF = 0.56  # part of a table between these that is a region: two cores, and as little border as that leaves
 _TURNS = 4  # proposals for a record in a row
 _PHASES = 12  # times that regions are cut in a cycle
 _QUENCH = 0.1  # part of the proposals at the end that take improvements only
-_FEWEST, _MOST = 16, 64  # neighbours of a record
+_MORE, _MOST = 5, 64  # neighbours of a record: so many more than k at least, and at most
+_SPARSE = 24  # neighbours where k is above that, and no group can be founded by neighbours
+_LARGE = 16  # k from which other groups are beyond the nearest neighbours
 QUICK = 500_000  # records times k up to which more neighbours than that are found in a moment
 _COLDEST = 0.04  # times the square of the distance to the k-th neighbour
 _LEAST, _GREATEST = 0.01, 1e6  # times the median square: nearer and farther neighbours count as that far
@@ -72,9 +78,23 @@ class LargeTable:
     k: int
 
 
-def lengths() -> Lengths:
-    """Return how long cycles are."""
-    return Lengths(FIRST, growth=_GROWTH)
+def lengths(records: int) -> Lengths:
+    """Return how long cycles are: the first of a huge table is to take a second or so."""
+    return Lengths(int(np.clip(_FIRST_STEPS / records, _DESCENT, FIRST)), growth=_GROWTH)
+
+
+def usual_passes(records: int, columns: int, k: int) -> int:
+    """Return the number of proposals for each record with which a search takes at most a second more than MDAV twice.
+
+    Finding the neighbours of a record takes as long as some proposals for each column. The larger the groups, the less
+    time MDAV takes.
+
+    >>> usual_passes(8000, 5, 3), usual_passes(1_000_000, 5, 3), usual_passes(1_000_000, 5, 10)
+    (670, 30, 15)
+    """
+    least = max(_LEAST_PASSES * min(1.0, 5.0 / k), _DESCENT)
+    share = 1.0 if k < _LARGE else 0.5
+    return int(np.clip(share * (_SECOND / records - _LOOKING * columns), least, _MOST_PASSES))
 
 
 def by_place(points: Floats) -> Ints:
@@ -86,12 +106,12 @@ def by_place(points: Floats) -> Ints:
 def lay_out(problem: Problem, order: Ints, threads: int) -> LargeTable:
     """Put a table into an order, in which blocks follow each other, and find the neighbours of its records."""
     values, k = np.ascontiguousarray(problem.points[order]), problem.k
-    width = int(np.clip(2 * k, _FEWEST, _MOST))
+    width = min(k + max(_MORE, k // 2), _MOST if k <= _MOST else _SPARSE)
     blocks = problem.blocks[order]
     starts = np.flatnonzero(np.diff(blocks, prepend=-1, append=-1))
     neighbours, scales = np.empty((len(order), width), dtype=np.int32), np.zeros(len(order))
     for start, stop in pairwise(starts.tolist()):
-        reach = max(width, 3 * k if k >= _FEWEST and (stop - start) * k <= QUICK else 0)
+        reach = max(width, 3 * k if k >= _LARGE and (stop - start) * k <= QUICK else 0)
         near = np.empty((stop - start, min(reach, stop - start - 1)), dtype=np.int32)
         if near.size:
             _find(values[start:stop], near, scales[start:stop], min(k, near.shape[1]), threads)

@@ -1,10 +1,10 @@
-"""Start of a large table: the fast methods race, and the best is made better before the annealing begins.
+"""Start of a large table, or of large groups: quick groups that annealing makes good, and never worse ones than MDAV.
 
-No fast method wins everywhere: ``hdf`` on evenly spread records, ``mst`` and ``tfrp`` on clusters, ``k-ward`` where
-groups are large, MDAV among outliers. What counts is not how little its groups lose but how little they do after a
-short descent. All are tried on the whole of a table of up to some ten thousand records. Of a larger one they are tried
-on two samples, each a place with all the records there, and the winner partitions the table, a huge one in parts. MDAV
-is made of the whole table in any case: what the search returns never loses more.
+All start from the densest groups (``dense_first``), for which the neighbours serve that annealing needs anyway: where
+groups are small it does not matter after a hundred proposals for each record which fast method came first. Large groups
+move as wholes or not at all: ``mst`` and, on few records, ``k-ward`` find those that fill clusters. What counts is how
+little their groups lose after a short annealing. MDAV is made of the whole table in any case: what the search returns
+never loses more.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from shoal.kernels.numbering import number_keys
 from shoal.kernels.representatives import group_rows
 from shoal.kernels.threads import run_watched
 from shoal.kernels.watch import new_watch
-from shoal.partition.density import hdf
 from shoal.partition.k_ward import k_ward
 from shoal.partition.large_groups import cut_large_groups
 from shoal.partition.mdav import mdav, mdav_single
 from shoal.partition.mst import mst
+from shoal.partition.optimal.dense_first import dense_first
 from shoal.partition.optimal.large import (
     FIRST,
     QUICK,
@@ -39,14 +39,12 @@ from shoal.partition.optimal.problem import Problem, problem_of_rows
 from shoal.partition.refine import refine
 from shoal.partition.search.pace import Lengths, Pace
 from shoal.partition.search.searchable import join_blocks
-from shoal.partition.tfrp import tfrp
 
-_PART = 150_000  # records that the winner of the race partitions together: what is left last, at borders, is costly
-_ALL = 16_384  # records up to which all methods partition the whole table
-_SAMPLE = 3000  # records of a sample
-_SMALL = 16  # k up to which hdf is quick
+_HUGE = 150_000  # records from which the order in which they are looked at matters
+_SOME, _FEW = 50_000, 10_000  # records up to which ``mst``, and ``k-ward``, take a moment
+_SMALL = 16  # k up to which it does not matter where to start
 _REFINED = 150_000  # records times k up to which refining takes a moment; it moves whole clusters of fewer than k
-_DESCENT = 20  # proposals for each record that judge a start
+_DESCENT = 10  # proposals for each record that judge a start
 
 Fast = Callable[[Records, int, Ints], Ints]
 
@@ -54,62 +52,55 @@ Fast = Callable[[Records, int, Ints], Ints]
 def start_large(problem: Problem, threads: int) -> tuple[Ints, LargeTable]:
     """Return groups of k to 2k - 1 records, which lose no more than MDAV of each block, and the table laid out."""
     order = np.concatenate([rows[by_place(problem.points[rows])] for rows in _blocks(problem)])
-    table = lay_out(problem, order, threads)
-    parts = _parts(problem.blocks[order])
-    fast: list[Fast] = [hdf if problem.k <= _SMALL else k_ward, mst, tfrp]
-    if len(problem) > _ALL:
-        fast = [_winner(problem, order, fast, threads)]
     # a huge table in the order of its places, which is twice as fast: only ties are broken in another way
-    huge = len(problem) > _PART
-    tasks: list[Callable[[], Ints]] = [partial(_mdav, problem_of_rows(problem, order) if huge else problem)]
-    for method in fast:
-        tasks += [partial(_partition, method, table.values[rows], problem.k) for rows in parts]
+    huge = len(problem) > _HUGE
+    laid_out: list[LargeTable] = []
+
+    def beside() -> Ints:
+        laid_out.append(lay_out(problem, order, max(1, threads - 1)))
+        return order
+
+    tasks: list[Callable[[], Ints]] = [partial(_mdav, problem_of_rows(problem, order) if huge else problem), beside]
     made = run_watched(tasks, [], threads)
     assert made is not None
-    by_mdav = made[0] if huge else made[0][order]
-    best, least = by_mdav, _cost(table, by_mdav)
-    for i in range(len(fast)):
-        tried = _descend(table, join_blocks(parts, made[1 + i * len(parts) : 1 + (i + 1) * len(parts)]), threads)
-        cost = _cost(table, tried)
-        if cost < least:
-            best, least = tried, cost
-    if len(fast) > 1 or best is by_mdav:
-        tried = _descend(table, by_mdav, threads)
-        best = tried if _cost(table, tried) < least else best
-    if problem.k > _SMALL and len(problem) * problem.k <= _REFINED and len(parts) == 1:
-        refined = [refine(Records(table.values), start, problem.k, new_watch()) for start in (best, by_mdav)]
-        best = min([best, *refined], key=partial(_cost, table))
+    by_mdav, table = made[0] if huge else made[0][order], laid_out[0]
+    quick = _descend(table, _of_blocks(problem, table, None), threads)
+    if problem.k > _SMALL:
+        quick = _race(problem, table, quick, by_mdav, threads)
+    best = min([quick, by_mdav], key=partial(_cost, table))
     groups = np.empty_like(best)
     groups[order] = best
     return groups, table
+
+
+def _of_blocks(problem: Problem, table: LargeTable, method: Fast | None) -> Ints:
+    """Return the groups of a fast method, or the densest where there is none, of each block."""
+    blocks, values, near, k = problem.blocks[table.order], table.values, table.neighbours, problem.k
+    parts = np.split(np.arange(len(blocks)), np.flatnonzero(np.diff(blocks)) + 1)  # blocks follow each other
+    if method:
+        return join_blocks(parts, [_partition(method, values[own], k) for own in parts])
+    return join_blocks(parts, [dense_first(values[own], near[own] - own[0], k) for own in parts])
+
+
+def _race(problem: Problem, table: LargeTable, quick: Ints, by_mdav: Ints, threads: int) -> Ints:
+    """Return the groups of the fast method that loses least after a short annealing."""
+    fast: list[Fast] = [mst] if len(problem) <= _SOME else []
+    if len(problem) <= _FEW:
+        fast.append(k_ward)
+    made = run_watched([partial(_of_blocks, problem, table, method) for method in fast], [], threads)
+    assert made is not None
+    tried = [*made, by_mdav] if len(problem) <= _FEW else made
+    best = min([quick, *(_descend(table, groups, threads) for groups in tried)], key=partial(_cost, table))
+    if len(problem) * problem.k <= _REFINED and (problem.blocks == problem.blocks[0]).all():
+        refined = [refine(Records(table.values), start, problem.k, new_watch()) for start in (best, by_mdav)]
+        best = min([best, *refined], key=partial(_cost, table))
+    return best
 
 
 def _blocks(problem: Problem) -> list[Ints]:
     """Return the rows of each block, blocks by their numbers: what is drawn depends on the order."""
     order = np.argsort(problem.blocks, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(problem.blocks[order])) + 1)
-
-
-def _parts(blocks: Ints) -> list[Ints]:
-    """Return places that are partitioned together: blocks, which follow each other, in equal parts."""
-    parts = []
-    for rows in np.split(np.arange(len(blocks)), np.flatnonzero(np.diff(blocks)) + 1):
-        parts += np.array_split(rows, -(-len(rows) // _PART))
-    return parts
-
-
-def _winner(problem: Problem, order: Ints, fast: list[Fast], threads: int) -> Fast:
-    """Return the method that loses least on two samples."""
-    lost = np.zeros(len(fast))
-    for at in (len(order) // 4, 5 * len(order) // 8):
-        rows = order[at : at + _SAMPLE]
-        sample = problem_of_rows(problem, rows)
-        sample = Problem(sample.values, None, np.zeros_like(sample.blocks), None, problem.k)
-        table = lay_out(sample, np.arange(len(rows)), threads)
-        made = run_watched([partial(_partition, method, table.values, problem.k) for method in fast], [], threads)
-        assert made is not None
-        lost += [sample.cost(_descend(table, groups, threads)) for groups in made]
-    return fast[int(np.argmin(lost))]
 
 
 def _mdav(problem: Problem) -> Ints:
@@ -129,12 +120,14 @@ def _partition(method: Fast, values: Floats, k: int) -> Ints:
 def _descend(table: LargeTable, groups: Ints, threads: int) -> Ints:
     """Take improvements only, for a moment.
 
-    Where groups are so large that none is ever founded, it matters how many there are: few quick groups are annealed.
+    Where groups are so large that none is ever founded, it matters how many there are: they are annealed.
     """
     pace = Pace(None, Lengths(_DESCENT))
     start = number_keys(groups)[0]  # near groups have near numbers
-    few = table.k > table.neighbours.shape[1] and len(groups) * table.k <= QUICK
-    passes, hottest = (FIRST, hottest_of(FIRST)) if few else (_DESCENT, 0.0)
+    passes, hottest = _DESCENT, 0.0
+    if table.k > table.neighbours.shape[1] and len(groups) <= _SOME:
+        passes = FIRST if len(groups) * table.k <= QUICK else 3 * _DESCENT
+        hottest = hottest_of(passes)
     found = anneal_table(table, start, passes, (0,), hottest=hottest, threads=threads, pace=pace)
     assert found is not None
     found = number_keys(found)[0]

@@ -4,7 +4,7 @@ A cycle of a small table anneals the whole of it several times and combines what
 one with large groups, is annealed once, in regions whose borders move (``large``); where groups do not cost by formula
 it is cut into regions that are annealed one by one. Every independent part that got better is taken, and the best
 partition is never lost, so the search can stop at any time. Cycles have 10 proposals for each record, then 20, 40, ...,
-for a small table up to some thousand and then no longer ones; those of a large table have 100, 400, ...
+for a small table up to some thousand and then no longer ones; those of a large table have 100, 800, ...
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class NumericSearch:
     def lengths(self) -> Lengths:
         """How long cycles are: those of a table that is searched whole end to grow."""
         if self._kind == "large":
-            return large.lengths()
+            return large.lengths(self.size)
         return lengths(_FIRST, self.problem.k) if self._kind == "whole" else Lengths(_FIRST)
 
     @property
@@ -82,17 +82,15 @@ class NumericSearch:
     def usual_passes(self) -> int:
         """Return the number of proposals for each record that takes a second or so.
 
-        A large table has at least 40.
+        A large table has at least 30.
 
         >>> NumericSearch(Problem(np.zeros((1000, 2)), None, np.zeros(1000, dtype=np.int64), None, 3)).usual_passes()
         3000
         """
-        share = 0.1 ** not_by_formula(self.problem)  # a proposal that is not by formula costs tenfold
-        least = 100 * share
         if self._kind == "large":
-            share *= large.TRIED / large.tried_of(self.problem.k)
-            least = 40 * share
-        return int(self.size * np.clip(5e6 * share / self.size, least, 3000 * share)) // self.size
+            return large.usual_passes(self.size, self.problem.values.shape[1], self.problem.k)
+        share = 0.1 ** not_by_formula(self.problem)  # a proposal that is not by formula costs tenfold
+        return int(np.clip(5e6 * share / self.size, 100 * share, 3000 * share))
 
     def start(self, threads: int) -> Reached:
         """Return the groups of fast methods, and the best where it can be told.

@@ -56,9 +56,8 @@ def blocks_of(problem: Problem) -> list[Block]:
 
 
 def lengths(first: int, k: int) -> Lengths:
-    """Return how long cycles are: a short one is useful when much was seen, and they end to grow."""
-    short = _SHORT * k
-    return Lengths(first, longest=_ROUND * short, enough=short, hot=LONG, combined=COMBINED)
+    """Return how long cycles are: they end to grow."""
+    return Lengths(first, longest=_ROUND * _SHORT * k, hot=LONG, combined=COMBINED)
 
 
 def cycle_of_blocks(

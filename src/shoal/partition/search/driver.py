@@ -1,9 +1,10 @@
 """The search itself: cycles from the best partition so far, until the budget is used up.
 
-The cycles are a function of the number of steps alone: those of the ``lengths``, each longer than the one before;
-the last one takes what remains where that is too little for a cycle of its length and a useful one after it. A search
-that is stopped by the clock makes its last cycle as long as the time allows, and one that is interrupted forgets the
-cycle that it was in. Either way it has done what a search with that number of steps does, to the bit.
+The cycles are a function of the number of steps alone: their lengths are those of a scale, each as long as the
+:class:`~shoal.partition.search.pace.Lengths` and what is left allow, and the last takes what is too little for another.
+A search that ends by the clock takes as long cycles as it foresees time for, and shorter ones to fill what remains; one
+that would end too late is given up, and a shorter one tried. A search that is interrupted forgets the cycle that it was
+in. Either way it has done what a search with that number of steps does, to the bit.
 """
 
 from __future__ import annotations
@@ -87,18 +88,18 @@ def _cycles(
 
     ``before`` is given the groups that each cycle starts from.
     """
-    state = problem.start(threads)
     lengths = problem.lengths
     pace = Pace(until, lengths)
-    done, length, cycle = 0, lengths.first, 0
+    state = problem.start(threads)
+    done, before_this, cycle, room = 0, 0, 0, np.inf
     while not problem.finished(state):
-        following = int(min(lengths.growth * length, lengths.longest))
-        after = int(min(following, lengths.enough))  # what the next cycle has at least
-        left, two = (passes - done,) * 2 if passes is not None else (pace.passes_left(1), pace.passes_left(2))
-        if left < (1 if passes is not None else min(length, lengths.enough)):
+        left = float(passes - done) if passes is not None else min(pace.passes_left(), room)
+        this, after = lengths.following(before_this, left)
+        if passes is not None and left < this + lengths.first:
+            this = int(left)
+        if this == 0:
             break
-        last = two < length + after and pace.known
-        this = int(min(left, length + after - 1)) if last else length
+        pace.plan(this)
         cost = problem.cost(state)
         try:
             if goal and goal.reached(state, cost, done):
@@ -108,13 +109,12 @@ def _cycles(
             found = problem.cycle(state, this, (seed, cycle), threads, pace, progress)
         except KeyboardInterrupt:
             return state, done, True
-        if found is None:
-            break
+        if found is None:  # the next is shorter, or there is no time left
+            continue
         if before is not None and before.maxlen:
             before.append(problem.groups(state))
-        state, done, length, cycle = found, done + this, following, cycle + 1
-        if last:
-            break
+        state, done, before_this, cycle = found, done + this, this, cycle + 1
+        room = min(room - this, after)
     return state, done, False
 
 

@@ -14,9 +14,11 @@ from shoal.kernels.threads import run_watched
 from shoal.kernels.watch import DONE
 
 _TELLING = 0.3  # seconds of a cycle from which its pace says how long the next takes
+_TRUSTED = 0.1  # part of a cycle after which its pace says when it ends
 _USED = 0.95  # part of the time left that is planned for
 _GRACE = 0.1  # part of the whole time by which the last cycle may be late rather than be lost
 _HOTTER = 1.4  # a proposal of the first cycle that starts from far above takes this much longer than before
+_SCALE = 2.0**0.5  # lengths of cycles: each so many times the last
 _SLOWER = 1.3  # so much longer may combining take than the last time
 
 T = TypeVar("T")
@@ -31,22 +33,36 @@ class Lengths:
     ----------
     first, longest : float
         Of the first cycle, and what they grow to.
-    enough : float
-        What is worth a cycle of its own at the end.
     hot : float
         From which a cycle starts far above the temperature at which groups form, where a proposal takes longer.
     combined : float
         From which groups seen are combined in a cycle, which takes a time of its own.
     growth : int
-        How many times as long as the one before a cycle is.
+        How many times as long as the one before a cycle is at most.
     """
 
     first: int
     longest: float = np.inf
-    enough: float = np.inf
     hot: float = np.inf
     combined: float = np.inf
     growth: int = 2
+
+    def following(self, before: int, left: float) -> tuple[int, float]:
+        """Return the length of the cycle after one of some length, 0 if it is the first, and the room after it.
+
+        There is a scale of lengths, and a cycle has the longest that is neither above what is ``left`` nor grows too
+        fast. So the sum of all can be taken apart again: after a cycle that could have been longer, there is room for
+        less than it would have taken to make it so. Less than a first cycle is left for none: 0.
+
+        >>> Lengths(10).following(40, 1000.0), Lengths(10).following(40, 70.0), Lengths(10).following(40, 9.0)[0]
+        ((80, inf), (56, 23.0), 0)
+        """
+        most = min(self.growth * before, self.longest) if before else self.first
+        length, longer, at = 0, self.first, 0
+        while longer <= min(left, most):
+            at += 1
+            length, longer = longer, int(self.first * _SCALE**at)
+        return length, np.inf if longer > most else max(0.0, longer - length - 1.0)
 
 
 class Pace:
@@ -57,7 +73,8 @@ class Pace:
         self._grace = 0.0 if until is None else _GRACE * max(0.0, until - time.monotonic())
         self._lengths = lengths
         self._annealing = 0.0  # seconds of the last cycle
-        self._passes = 0  # and its proposals for each record
+        self._passes = 0.0  # and its proposals for each record
+        self._planned = 0  # proposals of the present one
         self._combining = 0.3  # a guess, until it is measured
 
     @property
@@ -69,35 +86,47 @@ class Pace:
         """Whether that moment is past."""
         return self.deadline is not None and time.monotonic() > self.deadline
 
+    def plan(self, passes: int) -> None:
+        """Take note of a cycle that begins."""
+        self._planned = passes
+
     def measured(self, passes: int, annealing: float, combining: float = 0.0) -> None:
-        """Take note of a cycle."""
+        """Take note of a cycle that has ended."""
         self._passes, self._annealing = passes, annealing
         if passes >= self._lengths.combined:
             self._combining = combining
 
-    @property
-    def known(self) -> bool:
-        """Whether the last cycle was long enough to foresee the next."""
-        return self.until is None or self._annealing >= _TELLING
-
-    def passes_left(self, cycles: int) -> float:
-        """Return how many proposals a record there is time for in so many cycles; without end before the first."""
-        if self.until is None or self._passes == 0:
+    def passes_left(self) -> float:
+        """Return how many proposals a record there is time for in a cycle; without end where nobody can tell."""
+        if self.until is None:
+            return np.inf
+        seconds = self.until - time.monotonic()
+        if seconds <= 0.0:
+            return 0.0
+        if self._annealing < _TELLING:
             return np.inf
         each = self._annealing / self._passes
-        seconds = self.until - time.monotonic()
         if self._passes < self._lengths.hot <= seconds / each:
             each *= _HOTTER
         if seconds / each >= self._lengths.combined:
-            seconds -= min(_SLOWER * self._combining * cycles, seconds / 2)
+            seconds -= min(_SLOWER * self._combining, seconds / 2)
         return _USED * seconds / each
 
     def too_late(self, began: float, part: float) -> bool:
-        """Whether the time is over, and work of which a part is done will not end soon after it."""
+        """Whether work of which a part is done will not end soon after the time, so that a shorter one has to do."""
         now = time.monotonic()
-        if self.until is None or now <= self.until:
+        if self.until is None or (now <= self.until and (now - began < _TELLING or part < _TRUSTED)):
             return False
-        return part == 0.0 or began + (now - began) / part > self.until + self._grace
+        if part == 0.0:
+            return True
+        end = began + (now - began) / part
+        if now <= self.until and self._planned >= self._lengths.combined:
+            end += self._combining
+        # before the time is over things may still get faster
+        if end <= self.until + (self._grace if now > self.until else 2.0 * self._grace):
+            return False
+        self._passes, self._annealing = part * self._planned, now - began
+        return True
 
     def run(
         self,
