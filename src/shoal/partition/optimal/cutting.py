@@ -94,7 +94,16 @@ def cut(
         relaxed = relax(matrix_of(seen, n), seen.costs, until, (counts_of(cuts, seen, n), cuts.most))
         if relaxed is None:
             break
-        priced = _price(table, relaxed.prices, cuts, relaxed.multipliers, k, threads, over, _NEGLECT * known / (n // k))
+        priced = _price(
+            table,
+            relaxed.prices,
+            cuts,
+            relaxed.multipliers,
+            k,
+            threads=threads,
+            over=over,
+            neglect=_NEGLECT * known / (n // k),
+        )
         if priced is None:
             break
         feasible = lowered(relaxed.prices, priced.least, k)
@@ -165,6 +174,7 @@ def _price(
     cuts: Cuts,
     multipliers: Floats,
     k: int,
+    *,
     threads: int,
     over: Callable[[], bool],
     neglect: float,
