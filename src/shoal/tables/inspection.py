@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,12 +38,15 @@ class Inspection:
         How it was read.
     notes : tuple of str
         What was guessed while reading, and questions to the user.
+    table
+        The table as it was read, or as it was given. Never written anywhere.
     """
 
     records: int
     proposals: list[Proposal]
     reading: Reading
     notes: tuple[str, ...]
+    table: Any = field(default=None, repr=False, compare=False)
 
     def plan(self, k: int = 5) -> Plan:
         """Return the proposed plan; raises DataError where there is nothing to microaggregate."""
@@ -152,7 +155,7 @@ def inspect(data: Any, reading: Reading | Mapping[str, Any] | None = None) -> In
     table = open_table(data)
     proposals = propose(table, labelled)
     questions = _marks_left(table, text) + _codes_for_missing(table, proposals, text)
-    return Inspection(len(table), proposals, reading, (*notes, *index_suspects(table), *questions))
+    return Inspection(len(table), proposals, reading, (*notes, *index_suspects(table), *questions), data)
 
 
 def _read_better(source: Source, reading: Reading) -> tuple[Source, Reading, list[str]]:
