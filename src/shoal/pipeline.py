@@ -26,6 +26,7 @@ from shoal.release.confidential import check_possible, reached_conditions
 from shoal.release.declaring import Declared, declare
 from shoal.release.grouping import Grouped, complete_groups, form_groups
 from shoal.release.kept_columns import kept_notes
+from shoal.release.kept_copies import copy_notes
 from shoal.release.kept_order import order_notes
 from shoal.release.losses import losses_of
 from shoal.release.own_values import own_values
@@ -69,6 +70,7 @@ def protect(
     column_weights: Mapping[str, float] | None = None,
     combinations: str | None = None,
     conditions: Mapping[str, ConfidentialCondition | Mapping[str, Any]] | None = None,
+    accept: Mapping[str, str] | None = None,
     dominance: Dominance | Mapping[str, Any] | None = None,
     blocking: Blocking | Mapping[str, Any] | str | None = None,
     reading: Reading | Mapping[str, Any] | None = None,
@@ -146,6 +148,9 @@ def protect(
         What every group must keep of a confidential column, by column: ``distinct`` values, ``entropy``, ``recursive``
         with c and l, and ``t``, the largest distance from the table, such as ``{"income": {"t": 0.2}}``; see
         docs/conditions.md.
+    accept : dict
+        Kept columns that are copies of a quasi-identifier, which are refused otherwise, each with the reason why it may
+        stay.
     dominance : dict
         When the largest values of a group dominate its mean: ``p`` of the p % rule (10 by default), or ``n`` and
         ``share`` of the (n, k) rule; ``action`` is ``"note"`` or ``"grow"``, which merges dominated groups with others.
@@ -307,7 +312,7 @@ def run(
     as_shown = [replace(part, quasi=quasi) for part, quasi in zip(protected, shown, strict=True)]
     rules = account_for(editing, ruled.kept, as_shown, how, ruled.without) if editing else []
     own = own_values(declared, table, protected)
-    told = [*kept_notes(plan, table), *order_notes(plan, table, open_table(data))]
+    told = [*copy_notes(plan, declared.copies), *kept_notes(plan, table), *order_notes(plan, table, open_table(data))]
     clock.lap("look at kept columns")
     without = None
     if grouped.without and not editing:

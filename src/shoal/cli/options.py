@@ -81,6 +81,10 @@ Conditions = Annotated[
         "t=0.2. Repeatable.",
     ),
 ]
+Accept = Annotated[
+    list[str] | None,
+    typer.Option(help="A copy of a quasi-identifier that may stay, and why: years=agreed with the office. Repeatable."),
+]
 DominanceAction = Annotated[str | None, typer.Option(help="Dominated groups: note (the default), or grow.")]
 Cut = Annotated[
     str | None,

@@ -11,6 +11,7 @@ import typer
 
 import shoal
 from shoal.cli.options import (
+    Accept,
     Aggregator,
     AllNumeric,
     BlockColumns,
@@ -57,6 +58,7 @@ from shoal.cli.options import (
     decimals_of,
     dominance_of,
     names,
+    pairs,
     persons_named,
     reading_of,
     sets,
@@ -99,6 +101,7 @@ def sweep(
     column_weight: ColumnWeight = None,
     combinations: Combinations = None,
     condition: Conditions = None,
+    accept: Accept = None,
     dominance: Dominance = None,
     dominance_action: DominanceAction = None,
     blocking: Cut = None,
@@ -164,6 +167,7 @@ def sweep(
             **categories(hierarchy, order, nominal, column_weight),
             combinations=combinations,
             conditions=conditions_of(condition),
+            accept=pairs(accept, "--accept") if accept else None,
             dominance=dominance_of(dominance, dominance_action),
             blocking=blocks(blocking, block_size, block_columns, repair),
             reading=reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs),

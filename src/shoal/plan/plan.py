@@ -122,6 +122,8 @@ class Plan(CategorySettings):
     conditions : dict
         What every group must keep of a confidential column, see :class:`shoal.plan.conditions.ConfidentialCondition`. A
         column that is named here is confidential.
+    accept : dict
+        Kept columns that stand in the way of a safe release, each with the reason why it may stay.
     dominance : Dominance
         When a few records dominate their group, and whether such groups are noted or grow.
     blocking : Blocking or None
@@ -165,6 +167,7 @@ class Plan(CategorySettings):
     scaling: Literal["z-score", "range", "robust", "none"] | None = None
     decimals: dict[str, int | str] = Field(default={})
     conditions: dict[str, ConfidentialCondition] = Field(default={})
+    accept: dict[str, str] = Field(default={})
     dominance: Dominance = Dominance()
     blocking: Blocking | None = None
     reading: Reading = Reading()
@@ -260,6 +263,9 @@ class Plan(CategorySettings):
             for name in dict.fromkeys(names)
             if names.count(name) > 1
         ]
+        mistakes += [
+            f"accept.{name}: say why the column may stay" for name, why in self.accept.items() if not why.strip()
+        ]
         if self.broken_rules != "refuse" and not self.rules and not self.rules_file:
             mistakes.append("broken_rules: has no effect without rules")
         if self.product_rules != "means" and not self.rules and not self.rules_file:
@@ -342,7 +348,7 @@ def role_mistakes(mentions: list[tuple[str, Role]]) -> list[str]:
 def column_mistakes(settings: Mapping[str, Any], columns: list[str]) -> list[str]:
     """Say which columns in settings, well-formed or not, are not in the table, with the nearest name that is."""
     named = [name for name, _ in mentions(settings)]
-    for setting in ("aggregators", "decimals", "hierarchies", "orders", "column_weights"):
+    for setting in ("aggregators", "decimals", "hierarchies", "orders", "column_weights", "accept"):
         by_column = settings.get(setting)
         if isinstance(by_column, Mapping):
             named += [name for name in by_column if isinstance(name, str) and name != EVERY_COLUMN]
