@@ -3,137 +3,35 @@
 from __future__ import annotations
 
 import itertools
-import json
-import math
-from collections import Counter
 
 import numpy as np
 import polars as pl
 import pytest
-import yaml
 
 import shoal
 from all_partitions import partitions, squares
-from command_line import run
+from given_away_by_definition import (
+    ASKED,
+    ORDER,
+    SAID,
+    TREE,
+    by_group,
+    distance_of,
+    equal_distance,
+    holds,
+    kept,
+    ordered_distance,
+    people,
+)
 from shoal.columns.categories import Factor, nominal, ordinal, semantic
 from shoal.columns.hierarchy import grow
 from shoal.columns.numbers import Column
-from shoal.kernels.given_away import excesses
 from shoal.kernels.representatives import group_rows
 from shoal.partition.conditions.confidential import LittleGivenAway
 from shoal.partition.conditions.distributions import distribution_of
 from shoal.partition.conditions.least_size import least_size, nearest_possible
 from shoal.plan.conditions import ConfidentialCondition
 from shoal.plan.plan import Plan
-
-TREE = {"any": {"ill": {"flu": None, "cold": None}, "hurt": {"leg": None, "arm": {"left": None, "right": None}}}}
-ORDER = ["low", "mid", "high"]
-
-
-# by definition -------------------------------------------------------------------------------------------------------
-
-
-def shares(values, among):
-    counts = Counter(values)
-    return [counts[one] / len(values) for one in among]
-
-
-def ordered_distance(group, table, levels=None):
-    """Earth mover's distance of Li et al. (2007) in an order; what is missing has no place in it."""
-    group, table = [v for v in group if v is not None], [v for v in table if v is not None]
-    among = [v for v in levels or sorted(set(table)) if v in set(table)]
-    if not group or len(among) < 2:
-        return 0.0
-    differences = np.subtract(shares(group, among), shares(table, among))
-    return float(np.abs(np.cumsum(differences)).sum()) / (len(among) - 1)
-
-
-def equal_distance(group, table):
-    among = list(dict.fromkeys(table))
-    return 0.5 * float(np.abs(np.subtract(shares(group, among), shares(table, among))).sum())
-
-
-def tree_distance(group, table, tree=TREE):
-    """Flows through common ancestors, as Li et al. (2007) move them, each at the height of the node it passes."""
-
-    def height(below):
-        return 0 if not below else 1 + max(height(one) for one in below.values())
-
-    top = height(tree["any"])
-
-    def cost(name, below, extra):
-        here = {name: extra.get(name, 0.0)} if name in extra else {}
-        paid = 0.0
-        for child, under in (below or {}).items():
-            more, here[("below", child)] = cost(child, under, extra)
-            paid += more
-        up, down = sum(v for v in here.values() if v > 0), -sum(v for v in here.values() if v < 0)
-        return paid + min(up, down) * height(below) / top, up - down
-
-    among = list(dict.fromkeys(table))
-    extra = dict(zip(among, np.subtract(shares(group, among), shares(table, among)), strict=True))
-    lost = extra.pop(None, 0.0)
-    paid, rest = cost("any", tree["any"], extra)
-    assert abs(rest + lost) < 1e-9
-    return paid + abs(lost)
-
-
-def kept(group, asked, distance):
-    """Whether a group keeps what is asked of a column, by the definitions."""
-    counts = sorted(Counter(group).values(), reverse=True)
-    entropy = -sum(c / len(group) * math.log(c / len(group)) for c in counts)
-    c, place = asked.get("recursive", (math.inf, 1))
-    return (
-        len(counts) >= asked.get("distinct", 1)
-        and entropy >= math.log(asked.get("entropy", 1.0)) - 1e-8
-        and (len(counts) >= place and counts[0] < c * sum(counts[place - 1 :]))
-        and distance(group) <= asked.get("t", 1.0) + 1e-8
-    )
-
-
-def by_group(column, groups):
-    parts = {}
-    for value, group in zip(column, np.asarray(groups).tolist(), strict=True):
-        parts.setdefault(group, []).append(value)
-    return list(parts.values())
-
-
-def people(n=120, seed=1, missing=False):
-    rng = np.random.default_rng(seed)
-    x, y = rng.normal(size=n), rng.normal(size=n)
-    pay = 8 * np.round((20 + 6 * x + 3 * rng.normal(size=n)) / 8)
-    level = np.digitize(pay, [15, 23])
-    leaves = ["flu", "cold", "leg", "left", "right", "arm"]
-    ill = [leaves[int(i)] for i in np.clip(np.floor(3 + x + rng.normal(size=n)), 0, 5)]
-    columns = {
-        "x": x,
-        "y": y,
-        "kind": [["a", "b", "c"][int(i)] for i in np.digitize(x, [-0.5, 0.5])],
-        "pay": [int(v) for v in pay],
-        "level": [ORDER[i] for i in level],
-        "ill": ill,
-        "side": [["east", "west"][i % 2] for i in range(n)],
-        "w": np.round(rng.uniform(1, 5, n), 2),
-    }
-    if missing:
-        for name in ("pay", "level", "ill"):
-            columns[name] = [None if rng.random() < 0.1 else v for v in columns[name]]
-    return pl.DataFrame(columns)
-
-
-def distance_of(column, table):
-    values = table[column].to_list()
-    return {
-        "pay": lambda group: ordered_distance(group, values),
-        "level": lambda group: ordered_distance(group, values, ORDER),
-        "ill": lambda group: tree_distance(group, values),
-        "kind": lambda group: equal_distance(group, values),
-    }[column]
-
-
-SAID = {"pay": {}, "level": {"orders": {"level": ORDER}}, "ill": {"hierarchies": {"ill": {"tree": TREE}}}}
-ASKED = [{"distinct": 3}, {"entropy": 2.2}, {"recursive": [2.5, 2]}, {"t": 0.2}, {"distinct": 2, "t": 0.25}]
-
 
 # what kernels count --------------------------------------------------------------------------------------------------
 
@@ -250,17 +148,6 @@ WAYS = {
 }
 
 
-def holds(release, table, column, asked):
-    """Whether every group of every set keeps what is asked."""
-    far = distance_of(column, table)
-    values = table[column].to_list()
-    for own in np.atleast_2d(release.groups.T):
-        for group in by_group(values, own):
-            if len(group) < release.plan.k or not kept(group, asked, far):
-                return False
-    return True
-
-
 @pytest.mark.parametrize("asked", ASKED, ids=str)
 @pytest.mark.parametrize("way", WAYS)
 def test_every_group_keeps_what_is_asked_whatever_else_is(way, asked):
@@ -374,102 +261,3 @@ def test_a_search_with_steps_is_repeated_to_the_byte(tmp_path):
     timed = shoal.protect(table, 4, ["x", "y"], options={"time": 0.4}, **asked)
     again = shoal.protect(table, plan=Plan(**timed.manifest()["plan_again"]))
     assert again.data.equals(timed.data)
-
-
-# how it is asked for -------------------------------------------------------------------------------------------------
-
-
-def test_the_command_line_the_plan_and_python_ask_for_the_same(tmp_path):
-    table = people()
-    table.write_csv(tmp_path / "in.csv")
-    asked = ["-C", "pay:t=0.2", "-C", "pay:distinct=3", "-C", "level:recursive=2.5,2"]
-    done = run("protect", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "-k", 4, "-q", "x,y", "-m", "mdav", *asked)
-    assert done.exit_code == 0, done.output
-    manifest = json.loads((tmp_path / "out.csv.manifest.json").read_text())
-    said = {"pay": {"t": 0.2, "distinct": 3}, "level": {"recursive": [2.5, 2]}}
-    assert manifest["plan"]["conditions"] == {"pay": {"distinct": 3, "t": 0.2}, "level": {"recursive": [2.5, 2]}}
-    assert manifest["plan"]["confidential"] == ["pay", "level"]
-    release = shoal.protect(tmp_path / "in.csv", 4, ["x", "y"], method="mdav", conditions=said)
-    assert release.data.equals(pl.read_csv(tmp_path / "out.csv"))
-    assert Plan.from_yaml(release.plan.to_yaml()) == release.plan
-    told = {one["column"]: one["reached"] for one in manifest["summary"]["conditions"]}
-    assert told["pay"]["t"] <= 0.2
-    assert told["pay"]["distinct"] >= 3
-
-
-WRONG = {
-    "no column": ({"payy": {"t": 0.2}}, "column 'payy' is not in the table; did you mean 'pay'?"),
-    "a quasi-identifier": ({"x": {"t": 0.2}}, "column 'x' has 2 roles: quasi-identifier, confidential"),
-    "nothing": ({"pay": {}}, "conditions.pay: give distinct, entropy, recursive or t"),
-    "not by name": ({"pay": 3}, "conditions.pay: give distinct, entropy, recursive or t by name"),
-    "no columns": ("pay", "conditions: name each column with what its groups must keep"),
-    "another word": ({"pay": {"close": 1}}, "conditions.pay: there is no setting 'close'"),
-    "one value": ({"pay": {"distinct": 1}}, "conditions.pay: distinct: must be at least 2"),
-    "above one": ({"pay": {"t": 1.5}}, "conditions.pay: t: must be at most 1"),
-    "half a pair": ({"pay": {"recursive": [2]}}, "conditions.pay: recursive: give c and l"),
-    "a text": ({"pay": {"t": "0.2"}}, "conditions.pay: t: must be a number, and not a text"),
-}
-
-
-@pytest.mark.parametrize("case", WRONG)
-def test_what_cannot_be_meant_is_a_mistake_with_the_column(case):
-    conditions, expected = WRONG[case]
-    with pytest.raises(shoal.PlanError) as caught:
-        shoal.protect(people(), 4, ["x", "y"], method="mdav", conditions=conditions)
-    assert expected in str(caught.value)
-
-
-def test_kinds_of_columns_matter_for_t_only():
-    with pytest.raises(shoal.PlanError, match="orders: column 'level' is not a quasi-identifier"):
-        shoal.protect(people(), 4, ["x", "y"], conditions={"level": {"distinct": 2}}, orders={"level": ORDER})
-    asked = {"conditions": {"level": {"t": 0.2}}, "method": "mdav"}
-    plain = shoal.protect(people(), 4, ["x", "y"], **asked)
-    in_order = shoal.protect(people(), 4, ["x", "y"], **asked, orders={"level": ORDER})
-    assert (plain.summary.conditions[0].distance, in_order.summary.conditions[0].distance) == ("equal", "ordered")
-    assert in_order.measure().t_closeness > 0.0  # measures know the columns of the plan, too
-
-
-@pytest.mark.parametrize("wrong", ["pay", "pay:t", "pay:t=much", ":t=1"])
-def test_a_condition_on_the_command_line_is_told_how_it_is_written(wrong, tmp_path):
-    people().write_csv(tmp_path / "in.csv")
-    done = run("protect", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "-k", 4, "-q", "x,y", "-C", wrong)
-    assert done.exit_code != 0
-    assert f"--condition {wrong}" in done.output
-
-
-def test_what_strata_cannot_meet_is_refused_before_any_work(tmp_path):
-    table = people().with_columns(level=pl.when(pl.col("side") == "east").then(pl.lit("low")).otherwise("level"))
-    with pytest.raises(shoal.DataError, match=r"'level' \(at least 2 different values\).*\(1 stratum of 2\)"):
-        shoal.protect(
-            table, 4, ["x", "y"], strata="side", conditions={"level": {"distinct": 2}}, output=tmp_path / "out.csv"
-        )
-    assert not list(tmp_path.iterdir())
-
-
-def test_equal_records_cannot_be_kept_together_as_well():
-    with pytest.raises(shoal.PlanError, match="leave the option split out"):
-        shoal.protect(
-            people(), 4, ["x", "kind"], method="semantic-optimal", options={"split": False},
-            conditions={"pay": {"t": 0.2}},
-        )  # fmt: skip
-
-
-def test_a_broken_condition_is_noticed_on_the_release(monkeypatch):
-    monkeypatch.setattr("shoal.release.grouping.repair_sets", lambda declared, groups, *_: groups)
-    monkeypatch.setattr("shoal.release.grouping.conditions_of", lambda *_: [[]])
-    with pytest.raises(shoal.BrokenPromise, match=r"a group misses a condition of column 'pay': t at most 0\.05"):
-        shoal.protect(people(), 4, ["x", "y"], method="mdav", conditions={"pay": {"t": 0.05}})
-
-
-def test_excess_is_zero_exactly_where_nothing_is_missed():
-    own = distribution_of(Column("v", np.arange(10), np.ones(10, dtype=bool)))
-    told = LittleGivenAway([own], [ConfidentialCondition(distinct=3)])
-    assert excesses(told.limits, *group_rows(np.array([0, 0, 1, 1, 1, 2, 2, 2, 2, 2]))).tolist() == [
-        pytest.approx(1 / 3), 0.0, 0.0,
-    ]  # fmt: skip
-
-
-def test_a_plan_with_conditions_goes_to_yaml_and_back():
-    plan = Plan(k=3, quasi_identifiers=["x"], conditions={"pay": {"recursive": (2, 3), "t": 0.1}})
-    assert yaml.safe_load(plan.to_yaml())["conditions"] == {"pay": {"recursive": [2.0, 3], "t": 0.1}}
-    assert Plan.from_yaml(plan.to_yaml()) == plan

@@ -49,6 +49,7 @@ from shoal.cli.options import (
     Signs,
     SmallStrata,
     Strata,
+    TableName,
     Thousands,
     Weight,
     aggregators,
@@ -132,6 +133,7 @@ def sweep(
     decimal: Decimal = None,
     thousands: Thousands = None,
     signs: Signs = None,
+    named: TableName = None,
     as_json: Json = False,
 ) -> None:
     """Try every method at every k, measure each release, and recommend one."""
@@ -170,7 +172,7 @@ def sweep(
             accept=pairs(accept, "--accept") if accept else None,
             dominance=dominance_of(dominance, dominance_action),
             blocking=blocks(blocking, block_size, block_columns, repair),
-            reading=reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs),
+            reading=reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs, named),
             rules=rules,
             broken_rules=broken_rules,
             product_rules=product_rules,
