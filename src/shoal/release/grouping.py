@@ -109,6 +109,8 @@ def search_told(
     limits = counting_persons(declared.told, strata.persons, declared.plan.k).limits
     blocks = [joined_by_groups(codes, own) for codes, own in zip(made.blocks, begin, strict=True)]
     plain = {name: value for name, value in again.options.items() if name not in ("gap", "bound")}
+    if not plain.get("steps") and not plain.get("time") and max(searched.steps):
+        plain["steps"] = max(searched.steps)  # as many as the plan without conditions takes by itself
     again = replace(again, options={**plain, **dict.fromkeys(set(again.options) - set(plain))})
     found, second = search_sets(declared.method.search, again, blocks, report, threads, limits=limits, begin=begin)
     return [number_keys(own)[0] for own in found], second.interrupted
