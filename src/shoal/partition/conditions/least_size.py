@@ -35,7 +35,7 @@ def least_size(values: Distribution, asked: ConfidentialCondition) -> int:
     >>> from shoal.partition.conditions.distributions import distribution_of
     >>> pay = distribution_of(Column("pay", np.arange(100), np.ones(100, dtype=bool)))
     >>> least_size(pay, ConfidentialCondition(t=0.05)), least_size(pay, ConfidentialCondition(distinct=3))
-    (5, 3)
+    (6, 3)
     """
     sizes = [1]
     if asked.distinct is not None:
