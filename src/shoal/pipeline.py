@@ -16,15 +16,19 @@ from shoal.errors import PlanError
 from shoal.kernels.arrays import Ints
 from shoal.kernels.progress import show_progress
 from shoal.plan.blocking import Blocking
+from shoal.plan.conditions import ConfidentialCondition
 from shoal.plan.dominance import Dominance
 from shoal.plan.files_read import files_read
 from shoal.plan.plan import Plan, Reading, merge_settings
 from shoal.release.certificate import check_certificate
+from shoal.release.confidential import check_possible, reached_conditions
 from shoal.release.declaring import Declared, declare
 from shoal.release.elsewhere import check_manifest, elsewhere
 from shoal.release.grouping import Grouped, complete_groups, form_groups
 from shoal.release.kept_columns import kept_notes
+from shoal.release.kept_copies import copy_notes
 from shoal.release.kept_order import order_notes
+from shoal.release.losses import losses_of
 from shoal.release.own_values import own_values
 from shoal.release.promises import check_release
 from shoal.release.release import Release, check_output, check_report
@@ -66,6 +70,8 @@ def protect(
     nominal: str | Sequence[str] | None = None,
     column_weights: Mapping[str, float] | None = None,
     combinations: str | None = None,
+    conditions: Mapping[str, ConfidentialCondition | Mapping[str, Any]] | None = None,
+    accept: Mapping[str, str] | None = None,
     dominance: Dominance | Mapping[str, Any] | None = None,
     blocking: Blocking | Mapping[str, Any] | str | None = None,
     reading: Reading | Mapping[str, Any] | None = None,
@@ -141,6 +147,13 @@ def protect(
         How much a column counts in distances between records that mix kinds; 1 where nothing is said.
     combinations : {"any", "observed"}
         Whether released categories may be combined in any way, or only as they occur in the original.
+    conditions : dict
+        What every group must keep of a confidential column, by column: ``distinct`` values, ``entropy``, ``recursive``
+        with c and l, and ``t``, the largest distance from the table, such as ``{"income": {"t": 0.2}}``; see
+        docs/conditions.md.
+    accept : dict
+        Kept columns that are copies of a quasi-identifier, which are refused otherwise, each with the reason why it may
+        stay.
     dominance : dict
         When the largest values of a group dominate its mean: ``p`` of the p % rule (10 by default), or ``n`` and
         ``share`` of the (n, k) rule; ``action`` is ``"note"`` or ``"grow"``, which merges dominated groups with others.
@@ -257,6 +270,7 @@ def run(
         clock.lap("prepare rules")
     unruled, declared = declared, replace(declared, sets=sets)
     strata = stratify(declared, table)
+    check_possible(declared.told, strata.codes)
     shown, apart = strata_of_sets(declared, strata)
     how = Aggregation(plan.k, declared.weights, plan.combinations == "observed")
 
@@ -298,6 +312,7 @@ def run(
         protected = [replace(part, quasi=quasi) for part, quasi in zip(protected, sets, strict=True)]
         clock.lap("aggregate")
     data = check_release(plan, table, strata.codes, protected, grouped.conditions)
+    conditions = reached_conditions(declared.told, protected, plan.missing_patterns == "counted")
     if guard:
         ruled = ruled.checked(guard.check_table(data, written))
     clock.lap("check")
@@ -305,9 +320,14 @@ def run(
     as_shown = [replace(part, quasi=quasi) for part, quasi in zip(protected, shown, strict=True)]
     rules = account_for(editing, ruled.kept, as_shown, how, ruled.without) if editing else []
     own = own_values(declared, table, protected)
-    told = [*kept_notes(plan, table), *order_notes(plan, table, open_table(data))]
+    told = [*copy_notes(plan, declared.copies), *kept_notes(plan, table), *order_notes(plan, table, open_table(data))]
     clock.lap("look at kept columns")
-    done = Run(declared, strata, grouped, protected, rules, ruled, source, own, told)
+    without = None
+    if grouped.without and not editing:
+        released = aggregate_sets(grouped.without.sets, grouped.without.groups, how, threads)
+        released = [replace(part, quasi=quasi) for part, quasi in zip(released, sets, strict=True)]
+        without = losses_of(released, plan.column_weights).table.percent
+    done = Run(declared, strata, grouped, protected, rules, ruled, source, own, told, conditions, without)
     summary = summarise(done, seconds=clock.seconds())
     return Release(
         data=data,

@@ -83,6 +83,19 @@ Dominance = Annotated[
     list[str] | None,
     typer.Option(help="When a few records dominate the mean of a group: p=10 (the default), or n=1,share=85."),
 ]
+Conditions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-C",
+        "--condition",
+        help="What groups keep of a confidential column: income:distinct=3, entropy=2.5, recursive=2,3 (c and l), or "
+        "t=0.2. Repeatable.",
+    ),
+]
+Accept = Annotated[
+    list[str] | None,
+    typer.Option(help="A copy of a quasi-identifier that may stay, and why: years=agreed with the office. Repeatable."),
+]
 DominanceAction = Annotated[str | None, typer.Option(help="Dominated groups: note (the default), or grow.")]
 Cut = Annotated[
     str | None,
@@ -255,6 +268,25 @@ def dominance_of(rules: Sequence[str] | None, action: str | None) -> dict[str, A
     if action is not None:
         given["action"] = action
     return given or None
+
+
+def conditions_of(given: Sequence[str] | None) -> dict[str, dict[str, Any]] | None:
+    """Take ``income:t=0.2`` and ``income:recursive=2,3``, several of a column one after the other."""
+    found: dict[str, dict[str, Any]] = {}
+    for part in given or ():
+        name, colon, said = part.rpartition(":")
+        kind, equals, text = said.partition("=")
+        if not (colon and equals and name):
+            raise shoal.PlanError(f"--condition {part}: write it as column:t=0.2, or distinct, entropy or recursive")
+        try:
+            numbers = [int(one) if one.strip().isdigit() else float(one) for one in text.split(",")]
+        except ValueError:
+            raise shoal.PlanError(f"--condition {part}: must be a number, or two for recursive") from None
+        own = found.setdefault(name.strip(), {})
+        if kind in own:
+            raise shoal.PlanError(f"--condition {part}: {kind} of '{name}' is given twice; give it once")
+        own[kind.strip()] = numbers[0] if len(numbers) == 1 else numbers
+    return found or None
 
 
 def blocks(method: str | None, size: str | None, columns: list[str] | None, repair: bool) -> dict[str, Any] | None:

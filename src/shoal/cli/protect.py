@@ -11,6 +11,7 @@ import typer
 
 import shoal
 from shoal.cli.options import (
+    Accept,
     Aggregator,
     AllNumeric,
     BlockColumns,
@@ -18,6 +19,7 @@ from shoal.cli.options import (
     BrokenRules,
     ColumnWeight,
     Combinations,
+    Conditions,
     Cut,
     Decimal,
     Decimals,
@@ -55,6 +57,7 @@ from shoal.cli.options import (
     aggregators,
     blocks,
     categories,
+    conditions_of,
     decimals_of,
     dominance_of,
     names,
@@ -114,6 +117,8 @@ def protect(
     nominal: Nominal = None,
     column_weight: ColumnWeight = None,
     combinations: Combinations = None,
+    condition: Conditions = None,
+    accept: Accept = None,
     dominance: Dominance = None,
     dominance_action: DominanceAction = None,
     blocking: Cut = None,
@@ -170,6 +175,8 @@ def protect(
             scaling=scaling,
             **categories(hierarchy, order, nominal, column_weight),
             combinations=combinations,
+            conditions=conditions_of(condition),
+            accept=pairs(accept, "--accept") if accept else None,
             dominance=dominance_of(dominance, dominance_action),
             blocking=blocks(blocking, block_size, block_columns, repair),
             reading=reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs, named),

@@ -12,6 +12,7 @@ from shoal.errors import PlanError, did_you_mean
 from shoal.plan.automatic import is_auto
 from shoal.plan.blocking import Blocking, blocking_mistakes
 from shoal.plan.categories import CategorySettings, category_mistakes
+from shoal.plan.conditions import ConfidentialCondition, as_conditions, columns_conditioned
 from shoal.plan.decimals import as_decimals
 from shoal.plan.dominance import Dominance
 from shoal.plan.limits import LARGEST_K, LARGEST_OPTION, LARGEST_SEED
@@ -121,6 +122,11 @@ class Plan(CategorySettings):
     decimals : dict
         With how many decimals columns are released, ``"*"`` for all others: a number, or ``"all"``. Where nothing is
         said, floats of a text file with as many as the file has.
+    conditions : dict
+        What every group must keep of a confidential column, see :class:`shoal.plan.conditions.ConfidentialCondition`. A
+        column that is named here is confidential.
+    accept : dict
+        Kept columns that stand in the way of a safe release, each with the reason why it may stay.
     dominance : Dominance
         When a few records dominate their group, and whether such groups are noted or grow.
     blocking : Blocking or None
@@ -163,6 +169,8 @@ class Plan(CategorySettings):
     aggregators: dict[str, str] = Field(default={})
     scaling: Literal["z-score", "range", "robust", "none"] | None = None
     decimals: dict[str, int | str] = Field(default={})
+    conditions: dict[str, ConfidentialCondition] = Field(default={})
+    accept: dict[str, str] = Field(default={})
     dominance: Dominance = Dominance()
     blocking: Blocking | None = None
     reading: Reading = Reading()
@@ -176,6 +184,14 @@ class Plan(CategorySettings):
     @classmethod
     def _rules_or_file(cls, settings: Any) -> Any:
         return rules_or_file(settings)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _conditioned_is_confidential(cls, settings: Any) -> Any:
+        if not isinstance(settings, Mapping) or not columns_conditioned(settings):
+            return settings
+        said = _texts(settings.get("confidential"))
+        return {**settings, "confidential": (*said, *(n for n in columns_conditioned(settings) if n not in said))}
 
     @field_validator("quasi_identifiers", mode="before")
     @classmethod
@@ -208,6 +224,11 @@ class Plan(CategorySettings):
         if not isinstance(value, Dominance | Mapping):
             raise PlanError("dominance: give p, n and share, or action by name, such as {'p': 10}")
         return named(value, "dominance")
+
+    @field_validator("conditions", mode="before")
+    @classmethod
+    def _conditions_by_column(cls, value: object) -> object:
+        return as_conditions(value)
 
     @field_validator("decimals", mode="before")
     @classmethod
@@ -244,6 +265,9 @@ class Plan(CategorySettings):
             for setting, names in lists.items()
             for name in dict.fromkeys(names)
             if names.count(name) > 1
+        ]
+        mistakes += [
+            f"accept.{name}: say why the column may stay" for name, why in self.accept.items() if not why.strip()
         ]
         if self.broken_rules != "refuse" and not self.rules and not self.rules_file:
             mistakes.append("broken_rules: has no effect without rules")
@@ -298,7 +322,9 @@ _ROLE_FIELDS = {
 
 def mentions(settings: Mapping[str, Any]) -> list[tuple[str, Role]]:
     """Return (column, role) for each column named in settings, well-formed or not."""
-    return [(name, role) for field, role in _ROLE_FIELDS.items() for name in _texts(settings.get(field))]
+    said = [(name, role) for field, role in _ROLE_FIELDS.items() for name in _texts(settings.get(field))]
+    told = {name for name, role in said if role is Role.CONFIDENTIAL}
+    return said + [(name, Role.CONFIDENTIAL) for name in columns_conditioned(settings) if name not in told]
 
 
 def _texts(value: object) -> list[str]:
@@ -326,7 +352,7 @@ def role_mistakes(mentions: list[tuple[str, Role]]) -> list[str]:
 def column_mistakes(settings: Mapping[str, Any], columns: list[str]) -> list[str]:
     """Say which columns in settings, well-formed or not, are not in the table, with the nearest name that is."""
     named = [name for name, _ in mentions(settings)]
-    for setting in ("aggregators", "decimals", "hierarchies", "orders", "column_weights"):
+    for setting in ("aggregators", "decimals", "hierarchies", "orders", "column_weights", "accept"):
         by_column = settings.get(setting)
         if isinstance(by_column, Mapping):
             named += [name for name in by_column if isinstance(name, str) and name != EVERY_COLUMN]

@@ -98,9 +98,11 @@ def _condition_notes(run: Run) -> list[str]:
             "tells persons apart, name it as persons (--persons)"
         )
     if run.grouped.merged:
-        why = "have k persons" if run.strata.persons else "are not dominated"
-        if run.strata.persons and run.declared.plan.dominance.action == "grow":
-            why += " and are not dominated"
+        reasons = {
+            "have k persons": bool(run.strata.persons),
+            "are not dominated": run.declared.plan.dominance.action == "grow",
+        }
+        why = " and ".join(reason for reason, holds in reasons.items() if holds)
         notes.append(f"{counted(run.grouped.merged, 'group')} merged with others, so that all {why}")
     return notes
 

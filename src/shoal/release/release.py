@@ -244,6 +244,7 @@ class Release:
         """
         from shoal.measures.measurement import measure  # it needs the pipeline, which needs this module
 
+        measured = {name for part in self.plan.quasi_identifiers for name in part}  # others have kinds for conditions
         return measure(
             self.original,
             self.data,
@@ -253,9 +254,9 @@ class Release:
             known=known,
             blocking=blocking,
             population=population,
-            hierarchies=self.plan.hierarchies,
-            orders=self.plan.orders,
-            nominal=self.plan.nominal,
+            hierarchies={name: own for name, own in self.plan.hierarchies.items() if name in measured},
+            orders={name: own for name, own in self.plan.orders.items() if name in measured},
+            nominal=[name for name in self.plan.nominal if name in measured],
             column_weights=self.plan.column_weights,
             # without categories there is no distance of records that mix kinds
             scaling=None if self.summary.record_loss is None else self.plan.scaling,

@@ -26,6 +26,7 @@ from shoal.release.declaring import Declared
 from shoal.release.exchanges import exchanged_groups
 from shoal.release.grouping import Grouped
 from shoal.release.losses import losses_of
+from shoal.release.searching import half_time, same_steps
 from shoal.rules.accounting import Kept
 from shoal.rules.antecedents import Antecedents, split_by_antecedents
 from shoal.rules.editing import Editing, antecedents, keep
@@ -128,7 +129,7 @@ def keep_at_least_loss(
         Threads to use.
     """
     possible = [antecedents(editing, quasi, declared.plan.k) for quasi in declared.sets]
-    first_plan = _half_time(declared) if any(possible) else declared
+    first_plan = half_time(declared) if any(possible) else declared
 
     def repaired(chosen: Chosen, grouped: Grouped) -> _Attempt:
         protected, accounts = keep(editing, _released(grouped, declared, how, threads), table, declared.weights)
@@ -170,7 +171,7 @@ def keep_at_least_loss(
     first = attempt(first_plan, [() for _ in possible])
     released = _released(first.grouped, declared, how, threads)
     every = [with_cycles(first)]
-    later = _same_steps(declared, first)
+    later = same_steps(declared, first.grouped.searched)
     if later:
         choices = _choices(first, _lost(released, declared), possible, declared)
         every += [with_cycles(attempt(later, chosen)) for chosen in choices]
@@ -238,22 +239,6 @@ def _places_changed(made: _Attempt, i: int, given: ProtectedSet, editing: Editin
 
 def _distinct(best: _Attempt, plain: _Attempt) -> list[_Attempt]:
     return [best] if best is plain else [best, plain]
-
-
-def _half_time(declared: Declared) -> Declared:
-    time = declared.options.get("time")
-    return replace(declared, options={**declared.options, "time": time / 2}) if time else declared
-
-
-def _same_steps(declared: Declared, first: _Attempt) -> Declared | None:
-    """Return the plan with the steps that the first search took, where it was free; None where it was interrupted."""
-    searched = first.grouped.searched
-    if searched is None or searched.again is None:
-        return None if searched and searched.interrupted else declared
-    if searched.interrupted:
-        return None
-    options = {name: value for name, value in declared.options.items() if name not in ("time", "gap")}
-    return replace(declared, options={**options, "steps": searched.again})
 
 
 def _choices(
