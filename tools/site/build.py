@@ -44,6 +44,7 @@ def main() -> None:
         (SOURCE / "reference" / name).write_text(text, encoding="utf-8")
     (SOURCE / "reference" / "plan.schema.json").write_text(json.dumps(plan_schema(), indent=2), encoding="utf-8")
     (SOURCE / "llms.txt").write_text(llms_text(DOCS), encoding="utf-8")
+    shutil.copyfile(Path(__file__).parent / "site.css", SOURCE / "site.css")
     config = SOURCE.parent / "zensical.toml"
     shutil.copyfile(Path(__file__).parent / "zensical.toml", config)
     zensical = Path(sys.executable).parent / "zensical"

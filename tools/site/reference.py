@@ -22,7 +22,7 @@ def api_page() -> str:
     from shoal.sklearn import Microaggregator
 
     parts = ["# Python API\n\nEvery public name, from its docstring. `import shoal` loads each when it is first used."]
-    for name in shoal.__all__:
+    for name in sorted(shoal.__all__, key=lambda own: (own != "protect", own.isupper(), own.lower())):
         parts += _entry(name, getattr(shoal, name), f"shoal.{name}")
     parts += _entry("Microaggregator", Microaggregator, "shoal.sklearn.Microaggregator")
     return "\n\n".join(parts) + "\n"
@@ -30,11 +30,8 @@ def api_page() -> str:
 
 def _entry(name: str, value: Any, full: str) -> list[str]:
     if not (inspect.isclass(value) or inspect.isfunction(value)):
-        return [
-            f"## {name}\n\n`{full}`: {type(value).__name__} of {len(value)}."
-            if hasattr(value, "__len__")
-            else f"## {name}"
-        ]
+        names = ", ".join(f"`{one}`" for one in value) if isinstance(value, dict) else f"`{value}`"
+        return [f"## {name}", f"`{full}`, a {type(value).__name__}: {names}."]
     parts = [f"## {name}"]
     if inspect.isfunction(value):
         parts.append(f"```text\n{full}{_signature(value)}\n```")

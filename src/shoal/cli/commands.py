@@ -62,7 +62,7 @@ program = typer.Typer(
     cls=_Commands,
     help="Make microdata safe to publish: every record hides in a group of at least k.",
     no_args_is_help=True,
-    add_completion=True,
+    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
