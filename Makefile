@@ -7,7 +7,7 @@ SECONDS ?= 60
 EXAMPLES ?= 300
 SEED ?=
 
-.PHONY: demo app test test-slow fuzz lint format types bench kernels kernels-check kernels-record lock clean
+.PHONY: demo app test test-slow fuzz lint format types bench kernels kernels-check kernels-record lock lowest dist docs clean
 
 demo: .venv/run.stamp
 	$(BIN)/shoal demo
@@ -53,6 +53,24 @@ lock:
 	.venv/lock/bin/python -m pip install --quiet --disable-pip-version-check ".[dev]"
 	.venv/lock/bin/python -m pip freeze --exclude shoal > requirements.lock
 	rm -rf .venv/lock
+
+# both distributions, and the wheel tried in an empty environment; see RELEASING.md
+dist: .venv/bin/python
+	rm -rf dist
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check build
+	$(BIN)/python -m build
+	$(BIN)/python tools/packaging/check_wheel.py dist/*.whl
+
+# the lowest versions that pyproject.toml allows, in an environment of their own
+lowest: .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv/lowest
+	$(BIN)/uv pip install --quiet --python .venv/lowest/bin/python --resolution lowest-direct -e ".[all]" pytest pytest-xdist hypothesis pandas
+	.venv/lowest/bin/python -m pytest -p no:warnings -n 2 tests/test_promises.py tests/test_tables.py tests/test_files.py tests/test_formats.py
+
+# the site of the documentation, in build/site
+docs: .venv/dev.stamp
+	$(BIN)/python tools/site/build.py
 
 clean:
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

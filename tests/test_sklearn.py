@@ -46,8 +46,6 @@ def test_scikit_learn_finds_nothing_else(estimator, check):
 @pytest.mark.parametrize("method", [None, "mdav", "v-mdav", "k-ward"])
 @pytest.mark.parametrize("table", [TABLE, HOLED], ids=["complete", "missing"])
 def test_the_release_is_that_of_protect(method, table):
-    if method == "k-ward" and table is HOLED:
-        pytest.skip("k-ward takes no missing values")
     names = ["a", "b", "c"]
     release = shoal.protect(pl.DataFrame(table, names, nan_to_null=True), 4, names, method=method)
     estimator = Microaggregator(4, method=method)

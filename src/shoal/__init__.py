@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from shoal.partition.methods import METHODS, find_method
     from shoal.pipeline import protect
     from shoal.plan.blocking import Blocking
+    from shoal.plan.environment import environment
     from shoal.plan.hierarchies import HierarchySettings, WordNetSettings
     from shoal.plan.plan import Plan, Reading
     from shoal.plan.roles import Kind, Role
@@ -74,6 +75,7 @@ __all__ = [
     "WordNetSettings",
     "__version__",
     "check_rules",
+    "environment",
     "example",
     "find_method",
     "gather_sets",
@@ -127,6 +129,7 @@ _HOME = {
     "Uniqueness": "shoal.measures.uniqueness",
     "WordNetSettings": "shoal.plan.hierarchies",
     "check_rules": "shoal.rules.findings",
+    "environment": "shoal.plan.environment",
     "example": "shoal.tables.example",
     "find_method": "shoal.partition.methods",
     "gather_sets": "shoal.tables.set_valued",

@@ -72,9 +72,15 @@ program = typer.Typer(
 def _root(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="With --version: all that a report of a mistake needs, and no path.")
+    ] = False,
 ) -> None:
+    if verbose and not version:
+        raise typer.BadParameter("--verbose has no effect without --version")
     if version:
-        typer.echo(f"shoal {shoal.__version__}")
+        told = shoal.environment() if verbose else {"shoal": shoal.__version__}
+        typer.echo("\n".join(f"{name} {number}" for name, number in told.items()))
         raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
