@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -95,7 +96,10 @@ def _named(folder: Path, output: Path) -> tuple[str, str]:
 
 def sweep(folder: Path, asked: dict[str, Any], tell: Teller) -> None:
     """Try methods at every k; what is finished is in files as it goes on."""
-    tell.stage("sweeping")
+    tell.stage("trying")
+    if asked.get("resumed"):  # what an earlier run has finished is not done again
+        before = folder.with_name(str(asked["resumed"])) / "sweep" / "results"
+        shutil.copytree(before, folder / "sweep" / "results", dirs_exist_ok=True)
     plan = shoal.Plan.load(folder / PLAN)
     shoal.sweep(
         asked["path"],

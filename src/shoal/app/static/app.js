@@ -8,12 +8,14 @@
   async function send(form) {
     const main = document.getElementById("main");
     const focused = document.activeElement && describe(document.activeElement);
+    const fields = new URLSearchParams(new FormData(form));
+    const getting = form.method === "get";
     main.classList.add("busy");
     let page;
     try {
-      const answer = await fetch(form.action, {
-        method: "POST", headers: PIECE, body: new URLSearchParams(new FormData(form)),
-      });
+      const answer = getting
+        ? await fetch(`${form.action}?${fields}`, { headers: PIECE })
+        : await fetch(form.action, { method: "POST", headers: PIECE, body: fields });
       page = new DOMParser().parseFromString(await answer.text(), "text/html");
       if (!page.getElementById("main")) throw new Error("no page");
     } catch (error) {
@@ -21,7 +23,15 @@
       form.submit(); // the browser shows what is wrong
       return;
     }
-    for (const place of ["header.top", "#main"]) {
+    if (getting) history.replaceState(null, "", `${form.getAttribute("action")}?${fields}`);
+    put(page, ["header.top", "#main"]);
+    const again = focused && document.querySelector(focused);
+    if (again) again.focus({ preventScroll: true });
+  }
+
+  // Takes places, and the figures of plots, from a page that came back.
+  function put(page, places) {
+    for (const place of places) {
       document.querySelector(place).replaceWith(document.importNode(page.querySelector(place), true));
     }
     const old = document.getElementById("specs");
@@ -29,9 +39,24 @@
     const specs = page.getElementById("specs");
     if (specs) document.body.append(document.importNode(specs, true));
     ready();
-    const again = focused && document.querySelector(focused);
-    if (again) again.focus({ preventScroll: true });
   }
+
+  // While a run goes on, what it has found is shown anew, not more often than it can be drawn.
+  let refreshing = false;
+  document.addEventListener("found", async function () {
+    if (refreshing || !document.querySelector("[data-refresh]")) return;
+    refreshing = true;
+    try {
+      const answer = await fetch(location.href, { headers: PIECE });
+      put(new DOMParser().parseFromString(await answer.text(), "text/html"), ["#results"]);
+    } finally {
+      setTimeout(() => { refreshing = false; }, 1500);
+    }
+  });
+
+  document.addEventListener("input", function (event) {
+    if (event.target.matches("[data-shows]")) event.target.nextElementSibling.textContent = `${event.target.value} %`;
+  });
 
   // How to find an element again in the page that comes back.
   function describe(element) {
