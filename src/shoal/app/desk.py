@@ -67,7 +67,7 @@ class Desk:
         return opened
 
     def run(self, number: str) -> Run:
-        """Return a run; raises LookupError where there is none."""
+        """Return a run; raises NotThere where there is none."""
         return self.runs.find(number)
 
     def latest_release(self) -> Run | None:

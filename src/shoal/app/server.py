@@ -31,7 +31,7 @@ from shoal.app.desk import Desk, NothingOpen
 from shoal.app.rendering import environment, page
 from shoal.app.runs import Runs
 from shoal.app.security import ENTRANCE, Guard, Keys, Place
-from shoal.app.workspace import Workspace
+from shoal.app.workspace import NotThere, Workspace
 from shoal.errors import failure
 
 STATIC = {"app.css": "text/css", "look.css": "text/css", "app.js": "text/javascript", "plots.js": "text/javascript",
@@ -62,7 +62,7 @@ def _answering(desk: Desk, handler: Handler) -> Callable[[Request], object]:
             return await run_in_threadpool(handler, desk, await read_request(request))
         except NothingOpen:
             return go_to("/open")
-        except LookupError:
+        except NotThere:
             return no_such_page()
         except TooLarge:
             return PlainTextResponse("More was sent than is taken.\n", 413)
@@ -99,7 +99,7 @@ async def _upload(desk: Desk, request: Request) -> Response:
 async def _events(desk: Desk, request: Request) -> Response:
     try:
         return events.stream(desk, request, request.path_params["number"], pages.found_so_far)
-    except LookupError:
+    except NotThere:
         return no_such_page()
 
 

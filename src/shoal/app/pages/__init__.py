@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from shoal.app.pages import choosing_k, comparing, exporting, history, opening, protecting, roles
+from shoal.app.pages import choosing_k, comparing, exporting, history, meaning, opening, protecting, roles
 from shoal.app.pages.opening import open_example
 from shoal.app.runs import Run
 
 __all__ = ["ROUTES", "found_so_far", "open_example"]
 
-ROUTES = [
-    *opening.ROUTES,
-    *roles.ROUTES,
-    *protecting.ROUTES,
-    *choosing_k.ROUTES,
-    *comparing.ROUTES,
-    *exporting.ROUTES,
-    *history.ROUTES,
-]
+STEPS = (opening, roles, meaning, choosing_k, protecting, comparing, exporting, history)
+ROUTES = [route for step in STEPS for route in step.ROUTES]
 
 
 def found_so_far(run: Run) -> dict[str, object]:

@@ -15,6 +15,7 @@ from shoal.app.pages.protecting import plan_text_or_mistakes
 from shoal.app.rendering import page
 from shoal.app.risk_map import risk_map
 from shoal.app.runs import Run
+from shoal.app.workspace import NotThere
 
 KS = "2,3,4,5,7,10,15,20"
 _USUAL = (("optimal", "semantic-optimal"), ("mdav", "sa-mdav"))  # of each the first that takes the columns
@@ -96,7 +97,7 @@ def take(desk: Desk, asked: Asked) -> Response:
     found = shoal.read_sweep(run.folder / "sweep")
     place = asked.whole("place", -1)
     if found is None or not 0 <= place < len(found.results):
-        raise LookupError("there is no such combination")
+        raise NotThere("there is no such combination")
     plan = found.results[place].plan
     with desk.workspace.changed_settings() as settings:
         settings["k"] = plan.k

@@ -13,7 +13,7 @@ from shoal.app.desk import Desk
 from shoal.app.rendering import page
 from shoal.app.runs import Run
 from shoal.app.two_columns import maps
-from shoal.app.workspace import read_json
+from shoal.app.workspace import NotThere, read_json
 
 FIRST = ("distributions", "categories", "correlations", "changes", "highest-risk", "groups")
 _NEVER = ("origin",)  # the plan, which the page of exports has
@@ -95,7 +95,7 @@ def _map(desk: Desk, asked: Asked, run: Run) -> dict[str, Any] | None:
     x = opened.column(asked.field("x")) if asked.has("x") else changed[0]
     y = opened.column(asked.field("y")) if asked.has("y") else changed[min(1, len(changed) - 1)]
     if x not in names or y not in names:
-        raise LookupError("the column is not in the release")
+        raise NotThere("the column is not in the release")
     plots = [
         {"kind": "plot", "spec": spec, "label": f"Map of {x} and {y} {when}", "caption": "", "figures": None}
         for when, spec in zip(("before", "after"), maps(opened.frame, after, x, y), strict=True)
