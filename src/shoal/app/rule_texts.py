@@ -58,5 +58,6 @@ def _checked(frame: Any, line: int, rule: str, orders: Any) -> CheckedRule:
         found = shoal.check_rules(frame, [rule], orders=orders or None)[0]
     except shoal.ShoalError as error:
         told = getattr(error, "mistakes", None) or [str(error)]
-        return CheckedRule(line, rule, [one.removeprefix("rule 1, ") for one in told])
+        first = "rule 1, " if "\n" in rule else "rule 1, line 1, "
+        return CheckedRule(line, rule, [one.removeprefix(first) for one in told])
     return CheckedRule(line, rule, [], found.violations, found.not_applicable)

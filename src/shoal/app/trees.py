@@ -70,13 +70,13 @@ def rename(pairs: Pairs, name: str, other: str) -> Pairs:
 
 def move(pairs: Pairs, name: str, other: str) -> Pairs:
     """Put a name, with all that is below it, below another."""
+    if not any(child == name for child, _ in pairs):
+        raise shoal.DataError("the topmost name stays where it is")
     below = {name}
     while more := {child for child, parent in pairs if parent in below} - below:
         below |= more
     if other in below:
         raise shoal.DataError("a name cannot be put below itself")
-    if not any(child == name for child, _ in pairs):
-        raise shoal.DataError("the topmost name stays where it is")
     return [(child, other if child == name else parent) for child, parent in pairs]
 
 

@@ -37,7 +37,7 @@
       standing.textContent = `${found} finished`;
       document.dispatchEvent(new Event("found"));
     }
-    if (told.state !== "running") {
+    if (told.state !== "running" || (told.released && !place.dataset.released)) {
       events.close();
       location.reload();
     }
