@@ -137,7 +137,7 @@ class Visit:
 
     def settled(self):
         """Wait until a change was taken and is shown."""
-        self.page.wait_for_function("!document.getElementById('main').classList.contains('busy')")
+        self.page.locator("#main:not(.busy)").wait_for()  # the policy lets nobody wait for an expression
 
     def plan_has(self, words):
         self.page.locator("pre", has_text=words).first.wait_for(state="attached")
@@ -149,7 +149,7 @@ class Visit:
         return saving.value.path().read_bytes()
 
     def drawn(self):
-        self.page.wait_for_function("document.documentElement.dataset.plots === 'drawn'")
+        self.page.locator("html[data-plots=drawn]").wait_for()
         states = self.page.eval_on_selector_all(".plot[data-drawn]", "all => all.map(one => one.dataset.drawn)")
         assert states
         assert set(states) == {"done"}

@@ -64,7 +64,8 @@ class Run:
     @property
     def name(self) -> str:
         """What the user calls it."""
-        return str(self.asked.get("name") or f"Run {int(self.number)}")
+        what = "Sweep" if self.kind == "sweep" else "Run"
+        return str(self.asked.get("name") or f"{what} {int(self.number)}")
 
     @property
     def kind(self) -> str:

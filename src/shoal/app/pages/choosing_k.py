@@ -86,7 +86,6 @@ def start(desk: Desk, asked: Asked) -> Response:
         k=asked.field("k") or KS,
         methods=methods,
         sample=sample if 1 < sample < opened.records else None,
-        name=f"Sweep over k {asked.field('k') or KS}"[:60],
     )
     return go_to(f"/choose?run={run.number}")
 

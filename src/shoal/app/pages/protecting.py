@@ -138,7 +138,6 @@ def again(desk: Desk, asked: Asked) -> Response:
             run.kind,
             text,
             **more,
-            name=run.name,
             resumed=run.number if (run.folder / "sweep" / "results").is_dir() else None,
         )
         return go_to(f"/choose?run={started.number}")

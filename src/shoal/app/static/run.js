@@ -13,7 +13,7 @@
     const values = losses.map((one) => one.loss);
     const [low, high] = [Math.min(...values), Math.max(...values)];
     const x = (t) => (600 * (t - first)) / Math.max(last - first, 0.001);
-    const y = (loss) => 24 + 110 * (1 - (loss - low) / Math.max(high - low, 1e-9));
+    const y = (loss) => 4 + 112 * (1 - (loss - low) / Math.max(high - low, 1e-9));
     if (!drawing) return;
     drawing.querySelector(".line").setAttribute("points", losses.map((one) => `${x(one.t)},${y(one.loss)}`).join(" "));
     drawing.querySelector(".high").textContent = `${high.toFixed(3)} %`;
