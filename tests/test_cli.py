@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import shoal
 from command_line import manifest_of, run
-from shoal.cli import app
+from shoal.cli import program
 from shoal.cli.commands import COMMANDS, load_command
 
 SUMMARY = {
@@ -182,7 +182,7 @@ def test_version():
 
 
 def test_without_a_command_help_is_shown():
-    result = CliRunner().invoke(app, [])
+    result = CliRunner().invoke(program, [])
     assert all(command in result.output for command in ("protect", "inspect", "methods", "demo"))
 
 
@@ -243,7 +243,7 @@ def test_a_mistake_ends_with_status_2_a_sentence_and_no_output(table, out, what)
     [
         (["protect", "none.csv", "-o", "out.csv", "-k", "3", "-q", "x"], "'none.csv' is not there"),
         (["inspect", "none.csv"], "'none.csv' is not there"),
-        (["inspect", "none.xlsx"], "the ending '.xlsx' is none of"),
+        (["inspect", "none.docx"], "the ending '.docx' is none of"),
         (["methods", "mdaw"], "there is no method 'mdaw'; did you mean 'mdav'?"),
     ],
 )

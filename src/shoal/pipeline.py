@@ -17,14 +17,19 @@ from shoal.errors import PlanError
 from shoal.kernels.arrays import Ints
 from shoal.kernels.progress import show_progress
 from shoal.plan.blocking import Blocking
+from shoal.plan.conditions import ConfidentialCondition
 from shoal.plan.dominance import Dominance
 from shoal.plan.files_read import files_read
 from shoal.plan.plan import Plan, Reading, merge_settings
 from shoal.release.certificate import check_certificate
+from shoal.release.confidential import check_possible, reached_conditions
 from shoal.release.declaring import Declared, declare
+from shoal.release.elsewhere import check_manifest, elsewhere
 from shoal.release.grouping import Grouped, complete_groups, form_groups
 from shoal.release.kept_columns import kept_notes
+from shoal.release.kept_copies import copy_notes
 from shoal.release.kept_order import order_notes
+from shoal.release.losses import losses_of
 from shoal.release.own_values import own_values
 from shoal.release.promises import check_release
 from shoal.release.release import Release, check_output, check_report
@@ -36,6 +41,7 @@ from shoal.release.summary import summarise
 from shoal.rules.accounting import account_for
 from shoal.rules.guard import guard_rules
 from shoal.tables.files import Source
+from shoal.tables.files.places import Address
 from shoal.tables.manifest import manifest_path
 from shoal.tables.reading import read
 from shoal.tables.table import Table, open_table
@@ -65,6 +71,8 @@ def protect(
     nominal: str | Sequence[str] | None = None,
     column_weights: Mapping[str, float] | None = None,
     combinations: str | None = None,
+    conditions: Mapping[str, ConfidentialCondition | Mapping[str, Any]] | None = None,
+    accept: Mapping[str, str] | None = None,
     dominance: Dominance | Mapping[str, Any] | None = None,
     blocking: Blocking | Mapping[str, Any] | str | None = None,
     reading: Reading | Mapping[str, Any] | None = None,
@@ -77,6 +85,7 @@ def protect(
     output: str | Path | None = None,
     report: str | Path | None = None,
     certificate: str | Path | None = None,
+    manifest: str | Path | None = None,
     overwrite: bool = True,
     threads: int | None = None,
     progress: bool | Callable[[int], None] | None = None,
@@ -86,7 +95,8 @@ def protect(
     Parameters
     ----------
     data : pandas, polars or pyarrow table, or path
-        The table, or a file: CSV, Parquet, Arrow IPC; SPSS, Stata, SAS with the extra ``formats``.
+        The table; or the name of a file, of a folder or pattern of Parquet files, ``-`` for standard input, or the
+        address of a database; see docs/files.md.
     k : int
         Smallest group, at least 2.
     quasi_identifiers : list of str, or list of lists of str
@@ -138,6 +148,13 @@ def protect(
         How much a column counts in distances between records that mix kinds; 1 where nothing is said.
     combinations : {"any", "observed"}
         Whether released categories may be combined in any way, or only as they occur in the original.
+    conditions : dict
+        What every group must keep of a confidential column, by column: ``distinct`` values, ``entropy``, ``recursive``
+        with c and l, and ``t``, the largest distance from the table, such as ``{"income": {"t": 0.2}}``; see
+        docs/conditions.md.
+    accept : dict
+        Kept columns that are copies of a quasi-identifier, which are refused otherwise, each with the reason why it may
+        stay.
     dominance : dict
         When the largest values of a group dominate its mean: ``p`` of the p % rule (10 by default), or ``n`` and
         ``share`` of the (n, k) rule; ``action`` is ``"note"`` or ``"grow"``, which merges dominated groups with others.
@@ -147,7 +164,7 @@ def protect(
         one; without it all records are partitioned together.
     reading : dict
         ``delimiter``, ``encoding``, ``missing``, ``header``, ``decimal``, ``thousands`` and ``signs`` of a text file,
-        where looking at it is not enough.
+        where looking at it is not enough; ``missing`` of any file, and ``table`` of a workbook or database.
     rules : list of str, dict of str, or path
         Edit rules that hold in the table and must hold in the release, such as ``"TOTAL = A + B"``; by name in a dict;
         or a file of them, or of Schematron.
@@ -162,11 +179,14 @@ def protect(
     all_numeric : bool
         Take every column of numbers or dates that has no other role as a quasi-identifier.
     output : path
-        Where to write the release, with its manifest beside it; checked before any work is done.
+        Where to write the release, with its manifest beside it; checked before any work is done. ``-`` is standard
+        output, and ``postgresql://HOST/DATABASE#TABLE`` a new table.
     report : path
         Where to write the internal edition of its report, ``.html``; checked too. Needs the extra ``report``.
     certificate : path
         Where to write what proves the lower bound of the option ``bound`` or ``gap``, ``.json``; checked too.
+    manifest : path
+        Where to write the manifest of a release that is no file, ``.json``; none is written by default.
     overwrite : bool
         Whether to replace files that are there already. One that is read, such as a hierarchy, is never replaced.
     threads : int
@@ -203,20 +223,23 @@ def protect(
     settings = merge_settings(plan, given)
     inputs = files_read(settings, original=data, plan=plan)
     if output is not None:
-        check_output(Path(output), inputs, overwrite)
+        check_output(output, inputs, overwrite)
+    place = None if output is None else elsewhere(output)
+    check_manifest(manifest, place, inputs, overwrite)
     if report is not None:
-        beside = (Path(output), manifest_path(Path(output))) if output is not None else ()
+        beside = (Path(output), manifest_path(Path(output))) if output is not None and place is None else ()
         check_report(Path(report), inputs, overwrite, beside)
     if certificate is not None:
         others = tuple(Path(other) for other in (output, report) if other is not None)
         check_certificate(Path(certificate), settings.get("options") or {}, inputs, overwrite, others)
+    is_file = output is not None and not isinstance(place, Address)  # a table of a server is not read as a file
     source, table = read(data, settings)
     clock.lap("read")
     declared = declare(settings, table, all_numeric)
     clock.lap("declare")
-    release = run(declared, table, source, clock, threads=threads, progress=progress, written=output is not None)
+    release = run(declared, table, source, clock, threads=threads, progress=progress, written=is_file)
     if output is not None:
-        release.write(output, report, certificate=certificate, overwrite=overwrite)
+        release.write(output, report, certificate=certificate, manifest=manifest, overwrite=overwrite)
         return release
     if report is not None:
         release.report(report, overwrite=overwrite)
@@ -248,6 +271,7 @@ def run(
         clock.lap("prepare rules")
     unruled, declared = declared, replace(declared, sets=sets)
     strata = stratify(declared, table)
+    check_possible(declared.told, strata.codes)
     shown, apart = strata_of_sets(declared, strata)
     how = Aggregation(plan.k, declared.weights, plan.combinations == "observed")
 
@@ -290,6 +314,7 @@ def run(
         protected = [replace(part, quasi=quasi) for part, quasi in zip(protected, sets, strict=True)]
         clock.lap("aggregate")
     data = check_release(plan, table, strata.codes, protected, grouped.conditions)
+    conditions = reached_conditions(declared.told, protected, plan.missing_patterns == "counted")
     if guard:
         ruled = ruled.checked(guard.check_table(data, written))
     clock.lap("check")
@@ -297,9 +322,14 @@ def run(
     as_shown = [replace(part, quasi=quasi) for part, quasi in zip(protected, shown, strict=True)]
     rules = account_for(editing, ruled.kept, as_shown, how, ruled.without) if editing else []
     own = own_values(declared, table, protected)
-    told = [*kept_notes(plan, table), *order_notes(plan, table, open_table(data))]
+    told = [*copy_notes(plan, declared.copies), *kept_notes(plan, table), *order_notes(plan, table, open_table(data))]
     clock.lap("look at kept columns")
-    done = Run(declared, strata, grouped, protected, rules, ruled, source, own, told)
+    without = None
+    if grouped.without and not editing:
+        released = aggregate_sets(grouped.without.sets, grouped.without.groups, how, threads)
+        released = [replace(part, quasi=quasi) for part, quasi in zip(released, sets, strict=True)]
+        without = losses_of(released, plan.column_weights).table.percent
+    done = Run(declared, strata, grouped, protected, rules, ruled, source, own, told, conditions, without)
     summary = summarise(done, seconds=clock.seconds())
     return Release(
         data=data,

@@ -17,6 +17,8 @@ from shoal.blocking.two_d_tree import two_d_tree
 from shoal.blocking.univariate import equal_counts, equal_intervals, fixed_counts
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.kernels.arrays import Floats, Ints
+from shoal.kernels.compiling import kernel
+from shoal.kernels.disjoint_sets import join, root_of
 from shoal.plan.blocking import Blocking
 
 BLOCKINGS: dict[str, Callable[[Floats, int, int], Ints]] = {
@@ -38,6 +40,23 @@ def rows_of_blocks(codes: Ints) -> list[Ints]:
     order = np.argsort(codes, kind="stable")
     cuts = np.flatnonzero(np.diff(codes[order])) + 1
     return sorted(np.split(order, cuts), key=lambda rows: int(rows[0]))
+
+
+@kernel
+def joined_by_groups(codes: Ints, groups: Ints) -> Ints:
+    """Return blocks (n,) that no group crosses: those with records of one group are one.
+
+    >>> joined_by_groups(np.array([0, 0, 1, 2]), np.array([0, 1, 1, 2])).tolist()
+    [0, 0, 0, 2]
+    """
+    blocks = codes.max() + 1
+    home = np.arange(blocks + groups.max() + 1)
+    for row in range(len(codes)):
+        join(home, codes[row], blocks + groups[row])
+    joined = np.empty_like(codes)
+    for row in range(len(codes)):
+        joined[row] = root_of(home, codes[row])
+    return joined
 
 
 def cut_blocks(quasi: QuasiIdentifiers, strata: Ints, k: int, cut: Blocking | None) -> Ints:

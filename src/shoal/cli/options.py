@@ -10,7 +10,18 @@ import typer
 
 import shoal
 
-Input = Annotated[Path, typer.Argument(metavar="IN", help="CSV, Parquet, Arrow IPC, XML; SPSS, Stata or SAS file.")]
+Input = Annotated[
+    str,
+    typer.Argument(
+        metavar="IN",
+        help="A file (CSV, Parquet, Excel, SPSS and more), a folder of Parquet files, - for standard input, or the "
+        "address of a database: postgresql://HOST/DATABASE.",
+    ),
+]
+TableName = Annotated[
+    str | None,
+    typer.Option("--table", "--sheet", help="Table of a database, or sheet of a workbook, where there are several."),
+]
 Delimiter = Annotated[str | None, typer.Option(help="Delimiter of a text file; found by looking at it.")]
 Encoding = Annotated[str | None, typer.Option(help="Encoding of a text file; found by looking at it.")]
 Missing = Annotated[list[str] | None, typer.Option(help="Texts that mark missing values, e.g. NA,?")]
@@ -72,6 +83,19 @@ Dominance = Annotated[
     list[str] | None,
     typer.Option(help="When a few records dominate the mean of a group: p=10 (the default), or n=1,share=85."),
 ]
+Conditions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-C",
+        "--condition",
+        help="What groups keep of a confidential column: income:distinct=3, entropy=2.5, recursive=2,3 (c and l), or "
+        "t=0.2. Repeatable.",
+    ),
+]
+Accept = Annotated[
+    list[str] | None,
+    typer.Option(help="A copy of a quasi-identifier that may stay, and why: years=agreed with the office. Repeatable."),
+]
 DominanceAction = Annotated[str | None, typer.Option(help="Dominated groups: note (the default), or grow.")]
 Cut = Annotated[
     str | None,
@@ -131,8 +155,9 @@ def reading_of(
     decimal: str | None,
     thousands: str | None,
     signs: list[str] | None,
+    table: str | None,
 ) -> dict[str, Any] | None:
-    """Return how a text file is to be read, where anything was said about it."""
+    """Return how a file is to be read, where anything was said about it."""
     given = {
         "delimiter": None if delimiter is None else delimiter.replace("\\t", "\t"),
         "encoding": encoding,
@@ -141,6 +166,7 @@ def reading_of(
         "decimal": decimal,
         "thousands": thousands,
         "signs": names(signs),
+        "table": table,
     }
     return {name: value for name, value in given.items() if value is not None} or None
 
@@ -239,6 +265,25 @@ def dominance_of(rules: Sequence[str] | None, action: str | None) -> dict[str, A
     if action is not None:
         given["action"] = action
     return given or None
+
+
+def conditions_of(given: Sequence[str] | None) -> dict[str, dict[str, Any]] | None:
+    """Take ``income:t=0.2`` and ``income:recursive=2,3``, several of a column one after the other."""
+    found: dict[str, dict[str, Any]] = {}
+    for part in given or ():
+        name, colon, said = part.rpartition(":")
+        kind, equals, text = said.partition("=")
+        if not (colon and equals and name):
+            raise shoal.PlanError(f"--condition {part}: write it as column:t=0.2, or distinct, entropy or recursive")
+        try:
+            numbers = [int(one) if one.strip().isdigit() else float(one) for one in text.split(",")]
+        except ValueError:
+            raise shoal.PlanError(f"--condition {part}: must be a number, or two for recursive") from None
+        own = found.setdefault(name.strip(), {})
+        if kind in own:
+            raise shoal.PlanError(f"--condition {part}: {kind} of '{name}' is given twice; give it once")
+        own[kind.strip()] = numbers[0] if len(numbers) == 1 else numbers
+    return found or None
 
 
 def blocks(method: str | None, size: str | None, columns: list[str] | None, repair: bool) -> dict[str, Any] | None:

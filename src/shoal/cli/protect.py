@@ -11,6 +11,7 @@ import typer
 
 import shoal
 from shoal.cli.options import (
+    Accept,
     Aggregator,
     AllNumeric,
     BlockColumns,
@@ -18,6 +19,7 @@ from shoal.cli.options import (
     BrokenRules,
     ColumnWeight,
     Combinations,
+    Conditions,
     Cut,
     Decimal,
     Decimals,
@@ -49,11 +51,13 @@ from shoal.cli.options import (
     Signs,
     SmallStrata,
     Strata,
+    TableName,
     Thousands,
     Weight,
     aggregators,
     blocks,
     categories,
+    conditions_of,
     decimals_of,
     dominance_of,
     names,
@@ -64,14 +68,22 @@ from shoal.cli.options import (
 )
 from shoal.cli.shell import out, printed_or_told, tell, told_errors
 from shoal.cli.tables import loss_advice, rules_table, summary_table
-from shoal.errors import listed
+from shoal.errors import listed, without_secrets
 
 _NAMED = 10  # columns without a role that one note names
 
 
 def protect(
     table: Input,
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="OUT", help="Where to write the release.")],
+    output: Annotated[
+        str,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="OUT",
+            help="Where to write the release: a file, - for standard output, or postgresql://HOST/DATABASE#TABLE.",
+        ),
+    ],
     k: Annotated[int | None, typer.Option("-k", help="Smallest group, at least 2.")] = None,
     quasi: Quasi = None,
     set_size: SetSize = None,
@@ -105,6 +117,8 @@ def protect(
     nominal: Nominal = None,
     column_weight: ColumnWeight = None,
     combinations: Combinations = None,
+    condition: Conditions = None,
+    accept: Accept = None,
     dominance: Dominance = None,
     dominance_action: DominanceAction = None,
     blocking: Cut = None,
@@ -120,6 +134,9 @@ def protect(
     certificate: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write what proves the lower bound to this .json file.")
     ] = None,
+    manifest: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the manifest of a release that is no file, to .json.")
+    ] = None,
     threads: Annotated[int | None, typer.Option(help="Threads for blocks; the result is the same.")] = None,
     plan: PlanFile = None,
     seed: Seed = None,
@@ -130,11 +147,14 @@ def protect(
     decimal: Decimal = None,
     thousands: Thousands = None,
     signs: Signs = None,
+    named: TableName = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Protect a table and write the release, with its manifest beside it."""
     with told_errors():
+        if output == "-" and as_json:
+            raise shoal.PlanError("--json prints to where -o - writes the release; leave one out")
         release = shoal.protect(
             table,
             k,
@@ -155,9 +175,11 @@ def protect(
             scaling=scaling,
             **categories(hierarchy, order, nominal, column_weight),
             combinations=combinations,
+            conditions=conditions_of(condition),
+            accept=pairs(accept, "--accept") if accept else None,
             dominance=dominance_of(dominance, dominance_action),
             blocking=blocks(blocking, block_size, block_columns, repair),
-            reading=reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs),
+            reading=reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs, named),
             rules=rules,
             broken_rules=broken_rules,
             product_rules=product_rules,
@@ -167,12 +189,15 @@ def protect(
             output=output,
             report=report,
             certificate=certificate,
+            manifest=manifest,
             overwrite=force,
             threads=threads,
         )
         for note in [*release.summary.notes, *_without_role(release), *loss_advice(release.summary)]:
             tell(f"note: {note}")
-        with printed_or_told(output):
+        if output == "-":  # where the release is, and nothing else
+            return
+        with printed_or_told(without_secrets(output)):
             if as_json:
                 typer.echo(json.dumps(release.summary.to_dict()))
             else:

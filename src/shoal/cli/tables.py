@@ -84,6 +84,7 @@ def summary_table(summary: shoal.Summary) -> Table:
         "groups": sizes,
         "information loss": f"{decimal(summary.information_loss, 4)} %",
         **_without_rules(summary),
+        **_conditions(summary),
         **({} if summary.record_loss is None else {"record loss": f"{decimal(summary.record_loss, 4)} %"}),
         **loss_rows(summary),
         **proof_row(summary),
@@ -108,6 +109,18 @@ def _decimals(summary: shoal.Summary) -> dict[str, str]:
 def _without_rules(summary: shoal.Summary) -> dict[str, str]:
     loss = summary.loss_without_rules
     return {} if loss is None else {"without rules": f"{decimal(loss, 4)} %"}
+
+
+def _conditions(summary: shoal.Summary) -> dict[str, str]:
+    """Return what groups keep of confidential columns, and what the loss would be with k alone."""
+    told = [
+        f"{shoal.printable(one.column)}: "
+        + ", ".join(f"{name} {decimal(value, 3)}" for name, value in one.reached.items())
+        for one in summary.conditions
+    ]
+    rows = {"kept of": "; ".join(told)} if told else {}
+    without = summary.loss_without_conditions
+    return rows if without is None else {"with k alone": f"{decimal(without, 4)} %", **rows}
 
 
 def rules_table(summary: shoal.Summary) -> Table:

@@ -72,6 +72,29 @@ class Mixed:
         kinds = np.where(self.semantic, EQUAL, self.metric.kinds)
         return replace(self, metric=self.metric._replace(kinds=kinds))
 
+    def apart(self, codes: Ints) -> tuple[Mixed, Ints]:
+        """Return the records with equal ones distinct where they have other ``codes`` (columns, n), and a row of each.
+
+        >>> from shoal.columns.categories import Factor, nominal
+        >>> sex = nominal("sex", Factor(np.zeros(3, dtype=np.int64), np.ones(3, dtype=bool), ["f"]))
+        >>> mix([sex], [None], [1.0]).apart(np.array([[7, 7, 5]]))[0].counts.tolist()
+        [2, 1]
+        """
+        record, first, counts = number_keys(self.record)
+        for own in codes:
+            numbered, seen, _ = number_keys(own)
+            record, first, counts = number_keys(record * len(seen) + numbered)
+        was = self.record[first]
+        now = replace(
+            self,
+            values=np.ascontiguousarray(self.values[was]),
+            counts=counts,
+            record=record,
+            order=self.order[was],
+            mixed_order=self.mixed_order[was],
+        )
+        return now, first
+
     @cached_property
     def rows(self) -> tuple[Ints, Ints]:
         """Rows sorted by their distinct record, in their order, and where those of each record start."""

@@ -70,6 +70,19 @@ def diversity(keys: Keys, codes: Ints) -> Diversity:
     )
 
 
+def recursive_factor(keys: Keys, codes: Ints, l: int) -> float:  # noqa: E741 - the name of the model
+    """Return the c above which recursive (c, l)-diversity holds; infinite where a group has fewer than l values.
+
+    >>> from shoal.measures.keys import number_keys
+    >>> recursive_factor(number_keys([np.zeros(5)]), np.array([0, 0, 1, 2, 2]), 2)
+    0.666...
+    """
+    order = np.lexsort((codes, keys.of))
+    groups, counts = count_values(keys.of[order], codes[order])
+    distinct = np.bincount(groups)
+    return float("inf") if distinct.min() < l else _recursive(groups, counts, distinct, l)
+
+
 def _recursive(groups: Ints, counts: Ints, distinct: Ints, l: int) -> float:  # noqa: E741 - the name of the model
     """Return the largest r_1 / (r_l + ... + r_m) over the groups."""
     by_count = np.lexsort((-counts, groups))
@@ -95,6 +108,30 @@ def category_closeness(keys: Keys, codes: Ints) -> float:
     # the values that a group has not differ by their whole share
     differences = np.abs(share - overall[values]) - overall[values]
     return float(0.5 * (np.add.reduceat(differences, np.flatnonzero(first)) + 1.0).max())
+
+
+def tree_closeness(keys: Keys, codes: Ints, parent: Ints, length: Floats) -> float:
+    """Return t of a column of codes whose distances are ways in a tree.
+
+    The first nodes of the tree are the codes; ``parent`` (nodes,) is -1 at the top, and ``length`` (nodes,) that of the
+    way up from each node. The distance of a group is the sum over the nodes of their lengths times how far the shares
+    below them differ from those of the table.
+
+    >>> from shoal.measures.keys import number_keys
+    >>> flat = np.full(2, -1), np.full(2, 0.5)
+    >>> tree_closeness(number_keys([np.array([1.0, 1.0, 2.0, 2.0])]), np.array([0, 0, 1, 1]), *flat)
+    0.5
+    """
+    passed, own = [codes], [keys.of]
+    while len(above := parent[passed[-1]]) and (above >= 0).any():
+        passed.append(above[above >= 0])
+        own.append(own[-1][above >= 0])
+    counts = np.bincount(np.concatenate(passed), minlength=len(parent)) / len(codes)
+    pairs, many = np.unique(np.concatenate(own) * len(parent) + np.concatenate(passed), return_counts=True)
+    group, node = pairs // len(parent), pairs % len(parent)
+    # what is below a node and not in a group differs by its whole share
+    differs = length[node] * (np.abs(many / keys.sizes[group] - counts[node]) - counts[node])
+    return float((np.bincount(group, differs) + (length * counts).sum()).max())
 
 
 def number_closeness(keys: Keys, values: Floats, seen: Flags) -> float:

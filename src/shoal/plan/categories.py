@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator
 
 from shoal.errors import PlanError
+from shoal.plan.conditions import columns_compared
 from shoal.plan.hierarchies import HierarchySettings, as_hierarchy_settings
 from shoal.plan.settings import Real, Settings
 
@@ -72,11 +73,12 @@ def category_mistakes(settings: Mapping[str, Any], quasi_identifiers: set[str]) 
     """Say what does not fit together in what was said about columns of categories, well-formed or not."""
     mistakes = []
     kinds: dict[str, list[str]] = {}
+    compared = columns_compared(settings)
     for setting in ("hierarchies", "orders", "nominal", "column_weights"):
         given = settings.get(setting) or ()
         names = [given] if isinstance(given, str) else [name for name in given if isinstance(name, str)]
         for name in dict.fromkeys(names):
-            if name not in quasi_identifiers:
+            if name not in quasi_identifiers and (setting == "column_weights" or name not in compared):
                 mistakes.append(f"{setting}: column '{name}' is not a quasi-identifier, so this has no effect")
             elif setting != "column_weights":
                 kinds.setdefault(name, []).append(setting)

@@ -12,6 +12,7 @@ from shoal.errors import PlanError, did_you_mean
 from shoal.plan.automatic import is_auto
 from shoal.plan.blocking import Blocking, blocking_mistakes
 from shoal.plan.categories import CategorySettings, category_mistakes
+from shoal.plan.conditions import ConfidentialCondition, as_conditions, columns_conditioned
 from shoal.plan.decimals import as_decimals
 from shoal.plan.dominance import Dominance
 from shoal.plan.limits import LARGEST_K, LARGEST_OPTION, LARGEST_SEED
@@ -23,7 +24,7 @@ EVERY_COLUMN = "*"  # key of `aggregators` that stands for all columns without a
 
 
 class Reading(Settings):
-    """How to read a text file, where looking at it is not enough.
+    """How to read a file, where looking at it is not enough. Most settings are for text files.
 
     Attributes
     ----------
@@ -39,6 +40,8 @@ class Reading(Settings):
         Mark between thousands; none where None.
     signs : tuple of str
         Currency or per cent signs, or other units, that stand before or behind numbers, the same in a whole column.
+    table : str or None
+        Sheet of a workbook, or table of a database; need not be named where there is only one.
     """
 
     section: ClassVar[str] = "reading."
@@ -50,6 +53,7 @@ class Reading(Settings):
     decimal: Literal[".", ","] | None = None
     thousands: Literal[",", ".", " ", "'"] | None = None
     signs: tuple[str, ...] = ()
+    table: str | None = None
 
     @field_validator("missing", "signs", mode="before")
     @classmethod
@@ -118,6 +122,11 @@ class Plan(CategorySettings):
     decimals : dict
         With how many decimals columns are released, ``"*"`` for all others: a number, or ``"all"``. Where nothing is
         said, floats of a text file with as many as the file has.
+    conditions : dict
+        What every group must keep of a confidential column, see :class:`shoal.plan.conditions.ConfidentialCondition`. A
+        column that is named here is confidential.
+    accept : dict
+        Kept columns that stand in the way of a safe release, each with the reason why it may stay.
     dominance : Dominance
         When a few records dominate their group, and whether such groups are noted or grow.
     blocking : Blocking or None
@@ -160,6 +169,8 @@ class Plan(CategorySettings):
     aggregators: dict[str, str] = Field(default={})
     scaling: Literal["z-score", "range", "robust", "none"] | None = None
     decimals: dict[str, int | str] = Field(default={})
+    conditions: dict[str, ConfidentialCondition] = Field(default={})
+    accept: dict[str, str] = Field(default={})
     dominance: Dominance = Dominance()
     blocking: Blocking | None = None
     reading: Reading = Reading()
@@ -174,13 +185,21 @@ class Plan(CategorySettings):
     def _rules_or_file(cls, settings: Any) -> Any:
         return rules_or_file(settings)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _conditioned_is_confidential(cls, settings: Any) -> Any:
+        if not isinstance(settings, Mapping) or not columns_conditioned(settings):
+            return settings
+        said = _texts(settings.get("confidential"))
+        return {**settings, "confidential": (*said, *(n for n in columns_conditioned(settings) if n not in said))}
+
     @field_validator("quasi_identifiers", mode="before")
     @classmethod
     def _as_sets(cls, value: object) -> object:
         """Take a flat list of names as one set."""
         if isinstance(value, str):
             return ((value,),)
-        if isinstance(value, list | tuple) and value and all(isinstance(name, str) for name in value):
+        if isinstance(value, list | tuple) and value and not any(isinstance(part, list | tuple) for part in value):
             return (tuple(value),)
         return value
 
@@ -205,6 +224,11 @@ class Plan(CategorySettings):
         if not isinstance(value, Dominance | Mapping):
             raise PlanError("dominance: give p, n and share, or action by name, such as {'p': 10}")
         return named(value, "dominance")
+
+    @field_validator("conditions", mode="before")
+    @classmethod
+    def _conditions_by_column(cls, value: object) -> object:
+        return as_conditions(value)
 
     @field_validator("decimals", mode="before")
     @classmethod
@@ -242,6 +266,9 @@ class Plan(CategorySettings):
             for name in dict.fromkeys(names)
             if names.count(name) > 1
         ]
+        mistakes += [
+            f"accept.{name}: say why the column may stay" for name, why in self.accept.items() if not why.strip()
+        ]
         if self.broken_rules != "refuse" and not self.rules and not self.rules_file:
             mistakes.append("broken_rules: has no effect without rules")
         if self.product_rules != "means" and not self.rules and not self.rules_file:
@@ -264,9 +291,10 @@ class Plan(CategorySettings):
 
     def to_yaml(self) -> str:
         """Return the plan as YAML."""
-        import yaml  # late, here and in what reads plans: most plans are made of arguments
+        # late, here and in what reads plans: most plans are made of arguments
+        from shoal.plan.yaml_output import written_yaml
 
-        return yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True)
+        return written_yaml(self.to_dict())
 
     @classmethod
     def from_yaml(cls, text: str) -> Plan:
@@ -294,7 +322,9 @@ _ROLE_FIELDS = {
 
 def mentions(settings: Mapping[str, Any]) -> list[tuple[str, Role]]:
     """Return (column, role) for each column named in settings, well-formed or not."""
-    return [(name, role) for field, role in _ROLE_FIELDS.items() for name in _texts(settings.get(field))]
+    said = [(name, role) for field, role in _ROLE_FIELDS.items() for name in _texts(settings.get(field))]
+    told = {name for name, role in said if role is Role.CONFIDENTIAL}
+    return said + [(name, Role.CONFIDENTIAL) for name in columns_conditioned(settings) if name not in told]
 
 
 def _texts(value: object) -> list[str]:
@@ -322,7 +352,7 @@ def role_mistakes(mentions: list[tuple[str, Role]]) -> list[str]:
 def column_mistakes(settings: Mapping[str, Any], columns: list[str]) -> list[str]:
     """Say which columns in settings, well-formed or not, are not in the table, with the nearest name that is."""
     named = [name for name, _ in mentions(settings)]
-    for setting in ("aggregators", "decimals", "hierarchies", "orders", "column_weights"):
+    for setting in ("aggregators", "decimals", "hierarchies", "orders", "column_weights", "accept"):
         by_column = settings.get(setting)
         if isinstance(by_column, Mapping):
             named += [name for name in by_column if isinstance(name, str) and name != EVERY_COLUMN]

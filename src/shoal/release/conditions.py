@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import partial
+
+import numpy as np
 
 from shoal.columns.numbers import Column
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
@@ -12,9 +15,14 @@ from shoal.kernels.numbering import number_keys
 from shoal.kernels.threads import threads_of_each
 from shoal.partition.conditions.centres import centres_of
 from shoal.partition.conditions.condition import Condition
+from shoal.partition.conditions.confidential import LittleGivenAway
+from shoal.partition.conditions.distributions import Distribution
 from shoal.partition.conditions.dominance import NotDominated, NotOutweighed
 from shoal.partition.conditions.growing import grow_groups
 from shoal.partition.conditions.persons import EnoughPersons
+from shoal.partition.conditions.repairing import repair_groups
+from shoal.partition.missing_patterns import number_patterns
+from shoal.plan.conditions import ConfidentialCondition
 from shoal.plan.plan import Plan
 from shoal.plan.roles import Kind
 from shoal.release.declaring import Declared
@@ -30,10 +38,14 @@ def dates_among(table: Table, names: Collection[str]) -> set[str]:
 
 
 def conditions_of(declared: Declared, table: Table, persons: Sequence[Persons]) -> list[list[Condition]]:
-    """Return what the groups of each set must meet: enough persons, and no dominance where groups are to grow."""
+    """Return what the groups of each set must meet.
+
+    Little given away of confidential columns, enough persons, and no dominance where groups are to grow.
+    """
     plan = declared.plan
     return [
         [
+            *([declared.told] if declared.told else ()),
             *(_enough(one, quasi, plan) for one in persons),
             *(dominance_of(quasi, plan, declared.weights, table) if plan.dominance.action == "grow" else ()),
         ]
@@ -54,6 +66,50 @@ def dominance_of(quasi: QuasiIdentifiers, plan: Plan, weights: Floats | None, ta
     if weights is not None and any(isinstance(column, Column) for column in quasi.columns):
         found.append(NotOutweighed(weights))
     return found
+
+
+def repair_sets(
+    declared: Declared,
+    groups_of_sets: Sequence[Ints],
+    within: Sequence[Sequence[Ints]],
+    persons: Sequence[Persons],
+    threads: int | None,
+    patterns: bool = False,
+) -> list[Ints]:
+    """Return the groups of each set in which records have changed places until little is given away.
+
+    Where there are ``patterns``, only records that lack the same cells change places.
+    """
+    if declared.told is None:
+        return list(groups_of_sets)
+    told = counting_persons(declared.told, persons, declared.plan.k)
+    repaired = []
+    for quasi, groups, parts in zip(declared.sets, groups_of_sets, within, strict=True):
+        holes = [~column.observed for column in quasi.columns if not column.observed.all()] if patterns else []
+        alike = number_patterns(np.column_stack(holes), np.zeros(len(groups), np.int64))[0] if holes else None
+        each = threads_of_each(1, threads)
+        now = repair_groups(quasi, groups, parts, told, declared.plan.k, alike=alike, threads=each)
+        repaired.append(groups if now is groups else number_keys(now)[0])
+    return repaired
+
+
+def counting_persons(told: LittleGivenAway, persons: Sequence[Persons], k: int) -> LittleGivenAway:
+    """Return the conditions on confidential columns with that of enough persons: k different ones."""
+    keys = [
+        Distribution(
+            one.name, "equal", one.codes, np.bincount(one.codes), one.count, *_flat(int(one.codes.max(initial=0)) + 1)
+        )
+        for one in persons
+    ]
+    return replace(
+        told,
+        columns=[*told.columns, *keys],
+        asked=[*told.asked, *(ConfidentialCondition(distinct=k) for _ in keys)],
+    )
+
+
+def _flat(values: int) -> tuple[Ints, Floats]:
+    return np.full(values, -1), np.full(values, 0.5)
 
 
 def grow_sets(

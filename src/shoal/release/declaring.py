@@ -12,11 +12,14 @@ from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.columns.scaling import DEFAULT_SCALING, Scale, ScalingName, fit_scale
 from shoal.errors import DataError, FileError, PlanError, counted, did_you_mean
 from shoal.kernels.arrays import Floats
+from shoal.partition.conditions.confidential import LittleGivenAway
 from shoal.partition.methods import Method, find_method
 from shoal.plan.automatic import AUTO, is_auto
 from shoal.plan.plan import EVERY_COLUMN, Plan, column_mistakes, mentions, role_mistakes
 from shoal.plan.roles import MEASURABLE, Kind, Role
 from shoal.plan.rules import rules_or_file
+from shoal.release.confidential import confidential_of
+from shoal.release.kept_copies import copies_kept, copy_mistakes
 from shoal.release.quasi_identifiers import (
     aggregator_mistakes,
     aggregator_of,
@@ -62,6 +65,10 @@ class Declared:
         The edit rules of the plan.
     doubtful : list of str
         Quasi-identifiers that nobody named and that look like direct identifiers.
+    told : LittleGivenAway or None
+        What groups must keep of confidential columns.
+    copies : dict
+        Kept columns that are copies of a quasi-identifier, all of them accepted.
     """
 
     plan: Plan
@@ -71,6 +78,8 @@ class Declared:
     weights: Floats | None
     rules: list[Rule]
     doubtful: list[str]
+    told: LittleGivenAway | None = None
+    copies: dict[str, str] = field(default_factory=dict)
 
 
 def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False) -> Declared:
@@ -113,19 +122,22 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
     weights = None
     for name in {name for name, role in named if role is Role.WEIGHT} & known:
         weights = _attempt(reasons, sampling_weights, table, name)
+    readable = plan is not None and known.issuperset(plan.conditions)
+    told = _attempt(reasons, confidential_of, table, plan) if plan and readable else None
     if mistakes or plan is None or method is None:
         raise PlanError(list(dict.fromkeys(mistakes + reasons)))
     if reasons:
         raise DataError(reasons)
     if unread:
         raise unread
-    useless = _without_effect(plan, method, found)
+    copies = copies_kept(plan, table)
+    useless = copy_mistakes(plan, copies, len(table)) + _without_effect(plan, method, found)
     if useless:
         raise PlanError(useless)
     plan = plan.model_copy(update={"method": method.name, "options": {name: options[name] for name in plan.options}})
     sets = _sets(plan, method, found)
     doubtful = [name for quasi in sets for name in quasi.names if unnamed and why_identifier(table.profile(name))]
-    return Declared(plan, method, options, sets, weights, rules, doubtful)
+    return Declared(plan, method, options, sets, weights, rules, doubtful, told, copies)
 
 
 def _without_effect(plan: Plan, method: Method, found: _Quasi) -> list[str]:
@@ -140,6 +152,8 @@ def _without_effect(plan: Plan, method: Method, found: _Quasi) -> list[str]:
         )
     if plan.column_weights and not method.mixed:
         useless.append(f"column_weights: has no effect with method '{method.name}'; leave it out")
+    if plan.conditions and plan.options.get("split") is False:
+        useless.append("conditions: records with equal quasi-identifiers must be separated; leave the option split out")
     if plan.scaling and not found.scale_of:
         useless.append("scaling: has no effect without a column of numbers or dates")
     return useless + _idle_decimals(plan, found)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from shoal.blocking.blocks import joined_by_groups
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.kernels.arrays import Ints
+from shoal.kernels.numbering import number_keys
 from shoal.kernels.threads import Report
 from shoal.partition.conditions.condition import Condition
 from shoal.partition.missing_patterns import alike_in_groups, share_patterns
-from shoal.release.conditions import conditions_of, group_count, grow_sets
+from shoal.release.conditions import conditions_of, counting_persons, group_count, grow_sets, repair_sets
 from shoal.release.declaring import Declared
 from shoal.release.partitioning import partition_sets
-from shoal.release.searching import Searched
+from shoal.release.searching import Searched, half_time, same_steps, search_sets
 from shoal.release.strata import Strata
 from shoal.tables.table import Table
 
@@ -36,6 +38,8 @@ class Grouped:
         What the groups meet beside their size.
     merged : int
         How many groups were merged with others, so that they do.
+    without : Grouped or None
+        The same where nothing is asked of confidential columns; None where nothing is.
     searched : Searched or None
         What a search did.
     """
@@ -47,6 +51,7 @@ class Grouped:
     conditions: list[list[Condition]]
     merged: int
     searched: Searched | None
+    without: Grouped | None = None
 
 
 def form_groups(
@@ -65,11 +70,48 @@ def form_groups(
     The method sees other columns where they are given as ``seen``: then nothing that a search proves is kept.
     """
     by = declared if seen is None else replace(declared, sets=list(seen))
-    groups, searched = partition_sets(by, apart, blocks, report, threads)
+    twice = bool(declared.told and declared.method.search)
+    groups, searched = partition_sets(half_time(by) if twice else by, apart, blocks, report, threads)
     if searched and seen is not None:
         searched = replace(searched, reached=None, bound=None, gap=None)
     made = Grouped(declared.sets, apart, blocks, groups, [], 0, searched)
-    return complete_groups(made, groups, declared, table, strata, threads=threads)
+    if declared.told is None:
+        return complete_groups(made, groups, declared, table, strata, threads=threads)
+    without = complete_groups(made, groups, replace(declared, told=None), table, strata, threads=threads)
+    if searched:
+        groups, interrupted = search_told(by, groups, made, strata, searched, report=report, threads=threads)
+        made = replace(made, searched=replace(searched, interrupted=searched.interrupted or interrupted))
+    return replace(complete_groups(made, groups, declared, table, strata, threads=threads), without=without)
+
+
+def search_told(
+    declared: Declared,
+    groups: list[Ints],
+    made: Grouped,
+    strata: Strata,
+    searched: Searched,
+    *,
+    report: Report,
+    threads: int | None,
+) -> tuple[list[Ints], bool]:
+    """Search for groups that keep what is asked of confidential columns, from those of a search that does not know it.
+
+    Where these keep it already, nothing is searched. Otherwise they are repaired first, and the search takes as many
+    steps again. Returns the groups, and whether somebody ended it early.
+    """
+    assert declared.told is not None
+    assert declared.method.search is not None
+    within = [(codes, strata.codes) for codes in made.apart]
+    begin = repair_sets(declared, groups, within, strata.persons, threads)
+    again = same_steps(declared, searched)
+    if again is None or all(now is before for now, before in zip(begin, groups, strict=True)):
+        return begin, False
+    limits = counting_persons(declared.told, strata.persons, declared.plan.k).limits
+    blocks = [joined_by_groups(codes, own) for codes, own in zip(made.blocks, begin, strict=True)]
+    plain = {name: value for name, value in again.options.items() if name not in ("gap", "bound")}
+    again = replace(again, options={**plain, **dict.fromkeys(set(again.options) - set(plain))})
+    found, second = search_sets(declared.method.search, again, blocks, report, threads, limits=limits, begin=begin)
+    return [number_keys(own)[0] for own in found], second.interrupted
 
 
 def complete_groups(
@@ -82,9 +124,12 @@ def complete_groups(
         alike = [share_patterns(*pair, plan.k) for pair in zip(declared.sets, groups, strict=True)]
         declared, groups = replace(declared, sets=[quasi for quasi, _ in alike]), [own for _, own in alike]
     conditions = conditions_of(declared, table, strata.persons)
-    count = group_count(groups)
-    groups = grow_sets(declared, groups, [(codes, strata.codes) for codes in apart], conditions, threads)
-    sets, merged = declared.sets, count - group_count(groups)
-    if merged and patterns:
+    within = [(codes, strata.codes) for codes in apart]
+    repaired = repair_sets(declared, groups, within, strata.persons, threads, patterns)
+    grown = grow_sets(declared, repaired, within, conditions, threads)
+    merged = group_count(repaired) - group_count(grown)
+    changed = any(now is not before for now, before in zip(grown, groups, strict=True))
+    sets, groups = declared.sets, grown
+    if changed and patterns:
         sets = [alike_in_groups(*pair) for pair in zip(sets, groups, strict=True)]
     return replace(made, sets=sets, groups=groups, conditions=conditions, merged=merged)

@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.columns.categories import Category
 from shoal.columns.numbers import Column
+from shoal.columns.scaling import fit_scale
 from shoal.errors import counted, decimal, fewer_others, listed, one_or_many
 from shoal.partition.missing_patterns import number_patterns
 from shoal.release.own_values import own_value_notes
@@ -97,9 +98,11 @@ def _condition_notes(run: Run) -> list[str]:
             "tells persons apart, name it as persons (--persons)"
         )
     if run.grouped.merged:
-        why = "have k persons" if run.strata.persons else "are not dominated"
-        if run.strata.persons and run.declared.plan.dominance.action == "grow":
-            why += " and are not dominated"
+        reasons = {
+            "have k persons": bool(run.strata.persons),
+            "are not dominated": run.declared.plan.dominance.action == "grow",
+        }
+        why = " and ".join(reason for reason, holds in reasons.items() if holds)
         notes.append(f"{counted(run.grouped.merged, 'group')} merged with others, so that all {why}")
     return notes
 
@@ -167,9 +170,8 @@ def _shifted_notes(run: Run) -> list[str]:
         count, rest = int(column.observed.sum()), int(left.sum())
         if not isinstance(column, Column) or not 0 < rest < count:
             continue
-        values = column.values[column.observed]
-        by = float(column.values[left].mean() - values.mean())
-        if abs(by) > values.std() * max(_SHIFT, 3 * np.sqrt((1 - rest / count) / rest)):
+        by = float(fit_scale(column, "z-score").apply(column.values[left]).mean())  # all together have mean 0
+        if abs(by) > max(_SHIFT, 3 * np.sqrt((1 - rest / count) / rest)):
             moved["rises" if by > 0 else "falls"].append(column.name)
     return [
         f"the suppressed values of {listed(names)} are not like the others: without them the mean {word}; another "

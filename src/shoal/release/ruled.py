@@ -26,6 +26,7 @@ from shoal.plan.roles import Kind
 from shoal.release.declaring import Declared
 from shoal.release.grouping import Grouped
 from shoal.release.losses import losses_of
+from shoal.release.searching import half_time, same_steps
 from shoal.rules.accounting import Kept
 from shoal.rules.antecedents import Antecedents, lean_on_antecedents, split_by_antecedents
 from shoal.rules.editing import Editing, antecedents, keep
@@ -138,7 +139,7 @@ def keep_at_least_loss(
         Threads to use.
     """
     possible = [antecedents(editing, quasi, declared.plan.k) for quasi in declared.sets]
-    first_plan = _half_time(declared) if any(possible) else declared
+    first_plan = half_time(declared) if any(possible) else declared
 
     def repaired(chosen: Chosen, grouped: Grouped) -> _Attempt:
         protected, accounts = keep(editing, _released(grouped, declared, how, threads), table, declared.weights)
@@ -169,7 +170,7 @@ def keep_at_least_loss(
     first = attempt(first_plan, [Choice() for _ in possible])
     released = _released(first.grouped, declared, how, threads)
     every = [with_cycles(first)]
-    later = _same_steps(declared, first)
+    later = same_steps(declared, first.grouped.searched)
     if later:
         choices = _choices(first, _lost(released, declared), possible, declared)
         every += [with_cycles(attempt(later, chosen)) for chosen in choices]
@@ -210,22 +211,6 @@ def _lost(protected: Sequence[ProtectedSet], declared: Declared) -> list[float]:
 def _broken(attempt: _Attempt) -> dict[str, int]:
     """Return in how many records each rule would be broken."""
     return {name: count for account in attempt.kept.accounts for name, count in account.broken.items()}
-
-
-def _half_time(declared: Declared) -> Declared:
-    time = declared.options.get("time")
-    return replace(declared, options={**declared.options, "time": time / 2}) if time else declared
-
-
-def _same_steps(declared: Declared, first: _Attempt) -> Declared | None:
-    """Return the plan with the steps that the first search took, where it was free; None where it was interrupted."""
-    searched = first.grouped.searched
-    if searched is None or searched.again is None:
-        return None if searched and searched.interrupted else declared
-    if searched.interrupted:
-        return None
-    options = {name: value for name, value in declared.options.items() if name not in ("time", "gap")}
-    return replace(declared, options={**options, "steps": searched.again})
 
 
 def _choices(

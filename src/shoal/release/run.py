@@ -8,6 +8,7 @@ from shoal.aggregate.sets import ProtectedSet
 from shoal.columns.categories import AnyColumn
 from shoal.columns.numbers import Column
 from shoal.kernels.arrays import Masked
+from shoal.release.confidential import ConditionSummary
 from shoal.release.declaring import Declared
 from shoal.release.grouping import Grouped
 from shoal.release.own_values import OwnValues
@@ -41,6 +42,10 @@ class Run:
         Released values that are those of one record.
     told : list of str
         What is to be known about the columns that are kept.
+    conditions : list of ConditionSummary
+        What was asked of confidential columns, and reached.
+    loss_without_conditions : float or None
+        Information loss of the same plan where nothing is asked of them.
     """
 
     declared: Declared
@@ -52,6 +57,8 @@ class Run:
     source: Source | None
     own: OwnValues
     told: list[str]
+    conditions: list[ConditionSummary]
+    loss_without_conditions: float | None
 
     @property
     def released(self) -> list[tuple[AnyColumn, Masked]]:

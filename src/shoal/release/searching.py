@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.errors import PlanError, counted, decimal
 from shoal.kernels.arrays import Floats, Ints
+from shoal.kernels.given_away import Limits
 from shoal.kernels.progress import Standing
 from shoal.kernels.threads import Report, threads_of_each
 from shoal.partition.search.budget import Budget, budget_of
@@ -99,28 +100,59 @@ def long_search(declared: Declared, records: int) -> str:
     )
 
 
+def half_time(declared: Declared) -> Declared:
+    """Return the plan with half of the time for a search, where it has one: another search follows."""
+    time = declared.options.get("time")
+    return replace(declared, options={**declared.options, "time": time / 2}) if time else declared
+
+
+def same_steps(declared: Declared, searched: Searched | None) -> Declared | None:
+    """Return the plan with the steps that a search took, where it was free; None where it was interrupted."""
+    if searched is None or searched.again is None:
+        return None if searched and searched.interrupted else declared
+    if searched.interrupted:
+        return None
+    options = {name: value for name, value in declared.options.items() if name not in ("time", "gap")}
+    return replace(declared, options={**options, "steps": searched.again})
+
+
 def search_sets(
     search_of: Callable[[SearchTask], Searchable[Any]],
     declared: Declared,
     blocks: Sequence[Ints],
     report: Report,
     threads: int | None,
+    *,
+    limits: Limits | None = None,
+    begin: Sequence[Ints] | None = None,
 ) -> tuple[list[Ints], Searched]:
     """Return the groups of each set, and what the searches did.
 
     A number of steps is that of the set with most records, or distinct records; all sets get the same number of
     proposals for each of theirs. With a time, the first set has a share of it by its number of columns, and the others
     take the proposals that it made. So one number of steps repeats them all. After an interruption the sets that are
-    left are only started. Where there are rules, the groups of the last cycles are kept: some that lose more may lose
-    less once they are repaired.
+    left are only started. With ``limits`` on what groups keep of confidential columns the search of each set starts
+    from groups to ``begin`` with. Where there are rules, the groups of the last cycles are kept: some that lose more
+    may lose less once they are repaired.
     """
     plan, asked = declared.plan, budget_of(declared.options)
     _check_sets(asked, len(declared.sets), declared.method.name)
     problems = [
         search_of(
-            SearchTask(quasi, codes, plan.k, declared.options, declared.weights, plan.missing_patterns == "counted")
+            SearchTask(
+                quasi,
+                codes,
+                plan.k,
+                declared.options,
+                declared.weights,
+                plan.missing_patterns == "counted",
+                limits,
+                own,
+            )
         )
-        for quasi, codes in zip(declared.sets, blocks, strict=True)
+        for quasi, codes, own in zip(
+            declared.sets, blocks, begin if begin is not None else [None] * len(blocks), strict=True
+        )
     ]
     largest = max(problem.size for problem in problems)
     passes = None if asked.steps is None else asked.steps // largest

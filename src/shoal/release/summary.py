@@ -12,6 +12,7 @@ from shoal.columns.categories import Category
 from shoal.columns.mixed import distinct_records
 from shoal.measures.figures import NamedFigures
 from shoal.plan.version import shoal_version
+from shoal.release.confidential import ConditionSummary
 from shoal.release.losses import losses_of
 from shoal.release.notes import all_notes
 from shoal.release.released_gap import released_gap
@@ -76,6 +77,11 @@ class Summary(NamedFigures):
         How many persons there are for each identifier that k counts, because it repeats; empty where k counts records.
     merged_groups : int
         How many groups were merged with others, so that they have enough persons or are not dominated.
+    conditions : list of ConditionSummary
+        What was asked of confidential columns, and what the release keeps.
+    loss_without_conditions : float or None
+        Information loss of the same plan where nothing is asked of confidential columns; None where nothing is, or
+        where there are edit rules.
     dominated_groups : dict
         In how many groups a few records dominate the mean of a column, by the rule of the plan; columns without any are
         left out.
@@ -134,6 +140,8 @@ class Summary(NamedFigures):
     sets: list[SetSummary]
     persons: dict[str, int]
     merged_groups: int
+    conditions: list[ConditionSummary]
+    loss_without_conditions: float | None
     dominated_groups: dict[str, int]
     outweighed_groups: int
     own_values: dict[str, int]
@@ -198,6 +206,8 @@ def summarise(run: Run, *, seconds: float) -> Summary:
         blocks=sum(int(codes.max()) + 1 for codes in run.grouped.blocks),
         persons={one.name: one.count for one in run.strata.persons},
         merged_groups=run.grouped.merged,
+        conditions=run.conditions,
+        loss_without_conditions=run.loss_without_conditions,
         dominated_groups=run.own.dominated,
         outweighed_groups=run.own.outweighed,
         own_values=run.own.exact,

@@ -11,6 +11,7 @@ from shoal.errors import decimal
 from shoal.report.columns import categories, correlations, distributions
 from shoal.report.edit_rules import edit_rules
 from shoal.report.facts import Facts
+from shoal.report.given_away import given_away
 from shoal.report.meanings import hierarchies
 from shoal.report.parts import Cards, Code, Grid, Listed, Paragraph, Part, Section
 from shoal.report.verdict import role
@@ -91,6 +92,7 @@ SECTIONS: list[Callable[[Facts], Section | None]] = [
     risk,
     remaining,
     groups,
+    given_away,
     utility,
     edit_rules,
     distributions,

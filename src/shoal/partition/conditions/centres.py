@@ -92,6 +92,19 @@ def nearest_centres(space: Centres, one: int, centres: Floats, count: int) -> In
     return np.argsort(off, kind="stable")[: min(count, len(centres) - 1)]
 
 
+def near_centres(space: Centres, of: Ints, centres: Floats, count: int) -> Ints:
+    """Return the nearest of some centres (of, count), the nearest first; each may be among its own."""
+    count = min(count + 1, len(centres))
+    if isinstance(space, NumberCentres):
+        return nearest_of_all(np.ascontiguousarray(centres), count, space.threads)[of]
+    found = np.empty((len(of), count), dtype=np.int64)
+    for i, one in enumerate(of.tolist()):
+        off = space.distances(centres[one], centres)
+        first = np.argpartition(off, count - 1)[:count]
+        found[i] = first[np.lexsort((first, off[first]))]
+    return found
+
+
 def _partners(space: Centres, of: Ints, centres: Floats) -> Ints:
     found = np.empty(len(of), dtype=np.int64)
     for i, one in enumerate(of.tolist()):

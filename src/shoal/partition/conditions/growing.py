@@ -29,7 +29,11 @@ _PACE = 8  # groups that a failing group has swallowed for each one more that it
 
 
 def grow_groups(
-    groups: Ints, within: Sequence[Ints], conditions: Sequence[Condition], centres: Callable[[], Centres]
+    groups: Ints,
+    within: Sequence[Ints],
+    conditions: Sequence[Condition],
+    centres: Callable[[], Centres],
+    rounds: int | None = None,
 ) -> Ints:
     """Return groups (n,) that meet all conditions, made by merging those that do not; some numbers are gone then.
 
@@ -44,6 +48,8 @@ def grow_groups(
         What groups must meet.
     centres : callable
         Returns what groups are compared by; called where a group fails.
+    rounds : int or None
+        How often groups that fail may join others; until none fails where nothing is said.
 
     Raises
     ------
@@ -69,9 +75,9 @@ def grow_groups(
     for codes in within[:-1]:
         for members in growing.parts(codes):
             if growing.can_meet(members):
-                growing.grow(members)
+                growing.grow(members, rounds)
     for members in growing.parts(within[-1]):
-        growing.grow(members)
+        growing.grow(members, rounds)
     return growing.homes()[groups]
 
 
@@ -99,13 +105,14 @@ class _Growing:
         rows = np.concatenate([self._rows_of(one) for one in alive.tolist()])
         return not failing_any(self._conditions, Grouping(rows, np.array([0, len(rows)])))[0]
 
-    def grow(self, alive: Ints) -> None:
-        """Merge groups of one part of the table until none of them fails."""
-        while len(failing := alive[self._failing[alive]]):
+    def grow(self, alive: Ints, rounds: int | None) -> None:
+        """Merge groups of one part of the table until none of them fails, or for some rounds."""
+        while len(failing := alive[self._failing[alive]]) and rounds != 0:
             if len(alive) == 1:
                 self._refuse(int(alive[0]))
             self._round(alive, failing)
             alive = alive[self._into[alive] == alive]
+            rounds = None if rounds is None else rounds - 1
 
     def homes(self) -> Ints:
         """Return the group that the records of each are in now."""

@@ -65,10 +65,10 @@ def search_numbers(task: SearchTask) -> NumericSearch:
     observed = records.observed
     objective = released_as(observed, records.values.shape, task.weights, how, lift, task.alike)
     filled = None if observed is None else quasi.points().values
-    problem = Problem(records.values, observed, task.blocks, objective, task.k, filled)
+    problem = Problem(records.values, observed, task.blocks, objective, task.k, filled, task.limits)
     if objective is not None and objective.plain and not_by_formula(problem) == 0.0:
         problem = replace(problem, objective=None)
-    return NumericSearch(problem)
+    return NumericSearch(problem, begin=task.begin)
 
 
 def _lift(column: Column, scale: Scale) -> float:

@@ -19,6 +19,10 @@ Every change keeps groups between k and 2k - 1, or 3k - 1 where not means of com
 sets this reaches in three seconds what pooling a few groups and partitioning them anew, step by step, reaches in
 thirty: a step costs O(d), some 100 ns, instead of a whole pool.
 
+Where groups must keep something of confidential columns, a change that breaks that is not made. Groups are founded with
+as many records as they need at least, they may become larger, and half of the exchanges are with the record of the
+other group whose first confidential value is nearest.
+
 Source of the method: S. Kirkpatrick, C. D. Gelatt and M. P. Vecchi, Optimization by simulated annealing, Science 220,
 1983.
 """
@@ -30,14 +34,17 @@ import numpy as np
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.draws import Stream, uniform
+from shoal.kernels.given_away import Limits, Room, excess, room_of
 from shoal.kernels.watch import DONE, STOP
 from shoal.partition.optimal.objective import Objective, group_error
+from shoal.partition.optimal.released_errors import joined_with, redo, redone, without
 
 _QUENCH = 0.1  # part of the steps at the end that takes improvements only
 _MOVE, _SWAP, _FOUND = 0.6, 0.98, 0.99  # bounds of the shares of proposals; the rest dissolves
 _LOOK = 4096  # steps between two looks at the watch
 _RENEW = 128  # steps between two temperatures
 _PULL = 0.5  # share of the moves and exchanges that bring a neighbour to a record
+_ALIKE = 0.5  # share of exchanges that are with the record that is most alike, where groups must keep something
 _MOLTEN = 30.0  # times its scale: the temperature above which a record is of no interest
 
 
@@ -45,6 +52,7 @@ _MOLTEN = 30.0  # times its scale: the temperature above which a record is of no
 def anneal(  # noqa: PLR0915 - a search loop in one piece
     values: Floats,
     objective: Objective,
+    limits: Limits | None,
     groups: Ints,
     neighbours: Ints,
     scales: Floats,
@@ -57,13 +65,18 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
 ) -> None:
     """Improve ``groups`` (n,) in place; they are numbered from 0 and have k records or more, one has to be left over.
 
-    ``neighbours`` (n, m) are rows near each row, and ``scales`` (n,) squared distances to some of them.
+    ``neighbours`` (n, m) are rows near each row, and ``scales`` (n,) squared distances to some of them. With ``limits``
+    all groups meet these.
     """
     n, d = values.shape
     width = neighbours.shape[1]
     most = n // k
     # complete records never cost less together than in two groups; released values can
     largest = 2 * k - 1 if objective is None else 3 * k - 1
+    born = k  # records of a group that is founded
+    if limits is not None:
+        born = max(k, limits.least)
+        largest = max(3 * born - 1, np.bincount(groups).max() + k)
     members, counts, place = np.empty((most, largest + 1), np.int64), np.zeros(most, np.int64), np.empty(n, np.int64)
     sums, errors = np.zeros((most, d)), np.zeros(most)
     for row in range(n):
@@ -75,8 +88,10 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
             spares += 1
         elif objective is not None:
             errors[g] = group_error(values, objective, members[g, : counts[g]], k)
-    moved, homes = np.empty(2 * k, np.int64), np.empty(2 * k, np.int64)
+    moved, homes = np.empty(2 * born, np.int64), np.empty(2 * born, np.int64)
     pair = np.empty((2, largest + 1), np.int64)
+    if limits is not None:
+        room = room_of(limits, largest + 1)
 
     cooling = int(steps * (1.0 - _QUENCH))
     by_scale = np.argsort(-scales, kind="mergesort")
@@ -111,8 +126,8 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
                 if objective is None:
                     change = join(values, sums, counts, row, b) - leave(values, sums, counts, row, a)
                 else:
-                    size_a = _without(members, counts, place, row, a, pair[0])
-                    size_b = _with(members, counts, row, b, pair[1])
+                    size_a = without(members, counts, place, row, a, pair[0])
+                    size_b = joined_with(members, counts, row, b, pair[1])
                     error_a = group_error(values, objective, pair[0, :size_a], k)
                     error_b = group_error(values, objective, pair[1, :size_b], k)
                     change = error_a + error_b - errors[a] - errors[b]
@@ -120,16 +135,22 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
                     continue
                 go(values, members, counts, place, sums, groups, row)
                 enter(values, members, counts, place, sums, groups, row, b)
+                if limits is not None and _break(limits, members, counts, room, a, b):
+                    go(values, members, counts, place, sums, groups, row)
+                    enter(values, members, counts, place, sums, groups, row, a)
+                    continue
                 if objective is not None:
                     errors[a], errors[b] = error_a, error_b
                 continue
             at = int(uniform(stream) * (counts[b] - 1))
             other = members[b, at if at < place[target] else at + 1]
+            if limits is not None and uniform(stream) < _ALIKE:
+                other = _most_alike(limits, members, counts, row, b)
             if objective is None:
                 change = exchange(values, sums, counts, row, other, a, b)
             else:
-                size_a = _without(members, counts, place, row, a, pair[0])
-                size_b = _without(members, counts, place, other, b, pair[1])
+                size_a = without(members, counts, place, row, a, pair[0])
+                size_b = without(members, counts, place, other, b, pair[1])
                 pair[0, size_a], pair[1, size_b] = other, row
                 error_a = group_error(values, objective, pair[0, : size_a + 1], k)
                 error_b = group_error(values, objective, pair[1, : size_b + 1], k)
@@ -137,6 +158,9 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
             if not taken(change, temperature, stream):
                 continue
             change_places(values, members, place, sums, groups, row, other)
+            if limits is not None and _break(limits, members, counts, room, a, b):
+                change_places(values, members, place, sums, groups, other, row)
+                continue
             if objective is not None:
                 errors[a], errors[b] = error_a, error_b
             continue
@@ -155,25 +179,30 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
                 moved[count], homes[count] = candidate, home
                 go(values, members, counts, place, sums, groups, candidate)
                 count += 1
-                if count == k:
+                if count == born:
                     break
             new = spare[spares - 1]
-            if count == k:
-                change += group_error(values, objective, moved[:k], k)
+            if count == born:
+                change += group_error(values, objective, moved[:born], k)
                 if objective is not None:
-                    change += _redone(values, objective, members, counts, errors, homes, k, k)
-            if count == k and taken(change, temperature, stream):
+                    change += redone(values, objective, members, counts, errors, homes, born, k)
+            fits = count == born and taken(change, temperature, stream)
+            if limits is not None and fits:
+                fits = excess(limits, moved[:born], room.ones[:born], room) == 0.0
+                for t in range(born):
+                    fits = fits and not _break(limits, members, counts, room, homes[t], homes[t])
+            if fits:
                 spares -= 1
-                for t in range(k):
+                for t in range(born):
                     enter(values, members, counts, place, sums, groups, moved[t], new)
                 if objective is not None:
-                    _redo(values, objective, members, counts, errors, homes, k, k)
-                    errors[new] = group_error(values, objective, members[new, :k], k)
+                    redo(values, objective, members, counts, errors, homes, born, k)
+                    errors[new] = group_error(values, objective, members[new, :born], k)
             else:
                 for t in range(count):
                     enter(values, members, counts, place, sums, groups, moved[t], homes[t])
         else:
-            if counts[a] > k + 1:
+            if counts[a] > k + 1 and (limits is None or counts[a] > len(moved)):
                 continue
             count = counts[a]
             moved[:count] = members[a, :count]
@@ -195,16 +224,39 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
                 enter(values, members, counts, place, sums, groups, moved[t], home)
                 gone += 1
             if gone == count and objective is not None:
-                change = _redone(values, objective, members, counts, errors, homes, count, k) - errors[a]
-            if gone == count and taken(change, temperature, stream):
+                change = redone(values, objective, members, counts, errors, homes, count, k) - errors[a]
+            fits = gone == count and taken(change, temperature, stream)
+            if limits is not None and fits:
+                for t in range(count):
+                    fits = fits and not _break(limits, members, counts, room, homes[t], homes[t])
+            if fits:
                 spare[spares] = a
                 spares += 1
                 if objective is not None:
-                    _redo(values, objective, members, counts, errors, homes, count, k)
+                    redo(values, objective, members, counts, errors, homes, count, k)
             else:
                 for t in range(gone):
                     go(values, members, counts, place, sums, groups, moved[t])
                     enter(values, members, counts, place, sums, groups, moved[t], a)
+
+
+@kernel
+def _break(limits: Limits, members: Ints, counts: Ints, room: Room, a: int, b: int) -> bool:
+    """Whether one of two groups does not meet what is asked of it."""
+    if excess(limits, members[a, : counts[a]], room.ones[: counts[a]], room) > 0.0:
+        return True
+    return a != b and excess(limits, members[b, : counts[b]], room.ones[: counts[b]], room) > 0.0
+
+
+@kernel
+def _most_alike(limits: Limits, members: Ints, counts: Ints, row: int, b: int) -> int:
+    """Member of a group whose value of the first confidential column is nearest to that of a record."""
+    found, least = members[b, 0], 1 << 62
+    for t in range(counts[b]):
+        differs = abs(limits.codes[0, members[b, t]] - limits.codes[0, row])
+        if differs < least:
+            found, least = members[b, t], differs
+    return found
 
 
 @kernel
@@ -332,46 +384,3 @@ def go(values: Floats, members: Ints, counts: Ints, place: Ints, sums: Floats, g
     groups[row] = -1
     for j in range(values.shape[1]):
         sums[g, j] = sums[g, j] - values[row, j] if counts[g] > 0 else 0.0
-
-
-@kernel
-def _without(members: Ints, counts: Ints, place: Ints, row: int, g: int, rows: Ints) -> int:
-    """Fill ``rows`` with the members of a group but one; returns how many."""
-    m = 0
-    for t in range(counts[g]):
-        if t != place[row]:
-            rows[m] = members[g, t]
-            m += 1
-    return m
-
-
-@kernel
-def _with(members: Ints, counts: Ints, row: int, g: int, rows: Ints) -> int:
-    """Fill ``rows`` with the members of a group and one more record; returns how many."""
-    for t in range(counts[g]):
-        rows[t] = members[g, t]
-    rows[counts[g]] = row
-    return int(counts[g]) + 1
-
-
-@kernel
-def _redone(
-    values: Floats, objective: Objective, members: Ints, counts: Ints, errors: Floats, homes: Ints, count: int, k: int
-) -> float:
-    """By how much the errors of the first ``count`` homes have changed, each home once."""
-    change = 0.0
-    for t in range(count):
-        if not (homes[:t] == homes[t]).any():
-            h = homes[t]
-            change += group_error(values, objective, members[h, : counts[h]], k) - errors[h]
-    return change
-
-
-@kernel
-def _redo(
-    values: Floats, objective: Objective, members: Ints, counts: Ints, errors: Floats, homes: Ints, count: int, k: int
-) -> None:
-    """Bring the errors of the homes up to date."""
-    for t in range(count):
-        h = homes[t]
-        errors[h] = group_error(values, objective, members[h, : counts[h]], k)

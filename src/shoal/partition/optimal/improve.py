@@ -59,6 +59,7 @@ def improve(
     anneal(
         part.values,
         part.objective,
+        part.limits,
         labels,
         *(neighbours or neighbours_of(part)),
         part.k,

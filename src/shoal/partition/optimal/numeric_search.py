@@ -17,6 +17,7 @@ import numpy as np
 
 from shoal.columns.scaling import Records
 from shoal.kernels.arrays import Floats, Ints
+from shoal.kernels.given_away import excesses
 from shoal.kernels.watch import new_watch
 from shoal.partition.optimal import large
 from shoal.partition.optimal.certificate import prove, why_no_bound
@@ -56,6 +57,7 @@ class NumericSearch:
 
     problem: Problem
     kind: str | None = None  # "whole", "large" or "regions"; by size and objective where nothing is said
+    begin: Ints | None = None  # groups to start from, which meet the limits of the problem
     measure = "loss"
 
     @property
@@ -75,6 +77,8 @@ class NumericSearch:
         """How it is searched."""
         if self.kind is not None:
             return self.kind
+        if self.problem.limits is not None:
+            return "whole" if searched_whole(self.size) else "regions"
         if self.problem.objective is None and (self.problem.k >= _LARGE_GROUPS or not searched_whole(self.size)):
             return "large"
         return "whole" if searched_whole(self.size) else "regions"
@@ -100,7 +104,7 @@ class NumericSearch:
         One complete column is cut optimally (Hansen & Mukherjee 2003); a few records have few partitions.
         """
         problem = self.problem
-        settled = problem.values.shape[1] == 1 and problem.objective is None
+        settled = problem.values.shape[1] == 1 and problem.objective is None and problem.limits is None
         if self._kind == "large" and not settled:
             groups, table = start_large(problem, threads)
             cost = problem.cost(groups)
@@ -114,6 +118,8 @@ class NumericSearch:
                 labels.append(univariate(Records(part.values), part.k, new_watch()))
             elif few:
                 labels.append(cheapest_groups(_costs_of_subsets(part)))
+            elif self.begin is not None:
+                labels.append(renumbered(self.begin[rows]))
             else:
                 labels.append(start(part))
         settled |= few
@@ -167,7 +173,8 @@ class NumericSearch:
         """Return the search of the first records, in one block."""
         rows = np.arange(min(self.size, 8 * self.problem.k))
         few = problem_of_rows(self.problem, rows)
-        return NumericSearch(replace(few, blocks=np.zeros_like(few.blocks)), self._kind)
+        one = replace(few, blocks=np.zeros_like(few.blocks), limits=None)
+        return NumericSearch(one, None if self.problem.limits else self._kind)
 
     def why_no_bound(self) -> str | None:
         """Say why no lower bound can be proved; None if it can."""
@@ -223,6 +230,8 @@ def _costs_of_subsets(problem: Problem) -> Floats:
     costs = np.full(1 << n, np.inf)
     rows = np.nonzero(members[groups])[1]
     costs[groups] = errors_of_groups(problem.values, problem.objective, rows, starts, problem.k)
+    if problem.limits is not None:
+        costs[groups[excesses(problem.limits, rows, starts) > 0.0]] = np.inf
     return costs
 
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.kernels.arrays import Flags, Floats, Ints
+from shoal.kernels.given_away import Limits
 from shoal.kernels.representatives import group_rows
+from shoal.partition.conditions.confidential import limits_of_rows
 from shoal.partition.optimal.objective import Objective, errors_of_groups, take
 
 
@@ -29,6 +31,8 @@ class Problem:
         Smallest group.
     filled : float64 (n, e) or None
         The records as points in which missing cells are filled in and marked; None where none is missing.
+    limits : Limits or None
+        What groups must keep of confidential columns.
     """
 
     values: Floats
@@ -37,6 +41,7 @@ class Problem:
     objective: Objective
     k: int
     filled: Floats | None = None
+    limits: Limits | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -67,4 +72,5 @@ def problem_of_rows(problem: Problem, rows: Ints) -> Problem:
         take(problem.objective, rows),
         problem.k,
         None if problem.filled is None else np.ascontiguousarray(problem.filled[rows]),
+        limits_of_rows(problem.limits, rows),
     )

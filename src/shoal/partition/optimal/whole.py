@@ -15,6 +15,8 @@ from functools import partial
 import numpy as np
 
 from shoal.kernels.arrays import Floats, Ints
+from shoal.kernels.given_away import excesses
+from shoal.kernels.representatives import group_rows
 from shoal.kernels.threads import run_watched
 from shoal.kernels.watch import new_watch
 from shoal.partition.optimal.combine import LAST, Drawn, draw, fill
@@ -157,7 +159,7 @@ def _combine(
         if i == 0:
             blocks[number] = replace(block, seen=result.seen)
         filled = fill(block.part, result.groups, block.neighbours[0])
-        if filled is None:
+        if filled is None or not _meets(block.part, filled[0]):
             continue
         found[number].append(renumbered(filled[0]))
         if (result.groups < 0).any():
@@ -176,6 +178,11 @@ def _combine(
 
 def _draw(block: Block, seeds: tuple[int, ...], noise: float, until: float | None) -> Drawn | None:
     return draw(block.seen, len(block.rows), np.random.default_rng(seeds), noise, until)
+
+
+def _meets(part: Problem, groups: Ints) -> bool:
+    """Whether groups meet what is asked of them."""
+    return part.limits is None or not (excesses(part.limits, *group_rows(groups)) > 0.0).any()
 
 
 def _draws_of(block: Block, best: Ints) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.kernels.arrays import Floats, Ints
+from shoal.kernels.given_away import Limits
 from shoal.partition.search.found import Proved
 from shoal.partition.search.pace import Lengths, Pace, TellCycle
 
@@ -36,6 +37,10 @@ class SearchTask:
         Sampling weights.
     alike : bool
         Whether a column is released only for groups of which all records have it.
+    limits : Limits or None
+        What groups must keep of confidential columns.
+    begin : int64 (n,) or None
+        Groups that meet these, to start from.
     """
 
     quasi: QuasiIdentifiers
@@ -44,6 +49,8 @@ class SearchTask:
     options: Mapping[str, Any]
     weights: Floats | None = None
     alike: bool = False
+    limits: Limits | None = None
+    begin: Ints | None = None
 
 
 class Searchable(Protocol[S]):

@@ -21,6 +21,7 @@ import numpy as np
 from shoal.blocking.blocks import rows_of_blocks
 from shoal.columns.mixed import Mixed
 from shoal.kernels.arrays import Floats, Ints
+from shoal.partition.conditions.confidential import limits_of_rows
 from shoal.partition.search.budget import Budget
 from shoal.partition.search.driver import search
 from shoal.partition.search.searchable import SearchTask
@@ -52,10 +53,10 @@ def search_mixed(task: SearchTask) -> MixedSearch:
     """Return the search for the groups of a set; scales, weights and centre are those of the whole table."""
     k, split = task.k, task.options["split"]
     weights = task.weights
-    whole = problem_of(task.quasi.counted(), k, split, weights=weights, alike=task.alike)
+    whole = problem_of(task.quasi.counted(), k, split, weights=weights, alike=task.alike, limits=task.limits)
     rows = rows_of_blocks(task.blocks)
     if len(rows) == 1:
-        return MixedSearch(whole, rows, [whole])
+        return MixedSearch(whole, rows, [whole], task.begin)
     parts = [
         problem_of(
             task.quasi.take(own).counted(),
@@ -64,7 +65,8 @@ def search_mixed(task: SearchTask) -> MixedSearch:
             middle=whole.middle,
             weights=None if weights is None else weights[own],
             alike=task.alike,
+            limits=limits_of_rows(task.limits, own),
         )
         for own in rows
     ]
-    return MixedSearch(whole, rows, parts)
+    return MixedSearch(whole, rows, parts, task.begin)

@@ -16,6 +16,7 @@ import numpy as np
 from shoal.kernels.arrays import Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.draws import Stream, draw, uniform
+from shoal.kernels.given_away import Limits, Room, excess, room_of
 from shoal.kernels.watch import DONE, STOP
 from shoal.partition.semantic_optimal.state import Setting, State, cost_with, room_for, transfer
 
@@ -26,6 +27,7 @@ _TRIED = 8  # neighbours that a record of a dissolved group looks at
 @kernel
 def anneal(  # noqa: PLR0915 - a search loop in one piece
     setting: Setting,
+    limits: Limits | None,
     neighbours: Ints,
     split: bool,
     state: State,
@@ -37,7 +39,7 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
 ) -> None:
     """Change a state by so many proposals while the temperature falls from hot to cold.
 
-    ``neighbours`` (m, l) are records near each record, nearest first.
+    ``neighbours`` (m, l) are records near each record, nearest first. With ``limits`` all groups meet these.
     """
     record, amount, group = state.record, state.amount, state.group
     following, also = state.following, state.also
@@ -47,6 +49,9 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
     room = room_for(setting.metric)
     done_rec = np.empty(4 * k + 4 * m + 8, np.int64)
     done_from, done_to, done_many = np.empty_like(done_rec), np.empty_like(done_rec), np.empty_like(done_rec)
+    units, many_of = np.empty(m, np.int64), np.empty(m, np.int64)
+    if limits is not None:
+        counting = room_of(limits, 1)
     fall = np.log(cold / hot) / max(steps, 1)
     for step in range(steps):
         if step % 1024 == 0:
@@ -93,6 +98,14 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
             transfer(setting, state, rec, a, b, many)
             if back > 0:
                 transfer(setting, state, other, b, a, back)
+            if limits is not None and (
+                _breaks(limits, state, a, units, many_of, counting)
+                or _breaks(limits, state, b, units, many_of, counting)
+            ):
+                if back > 0:
+                    transfer(setting, state, other, a, b, back)
+                transfer(setting, state, rec, b, a, many)
+                continue
             costs[a], costs[b] = cost_a, cost_b
             continue
         count, valid = 0, True
@@ -166,7 +179,13 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
                 if _first_time(done_from, done_to, t, h):
                     now = cost_with(setting, state, room, h, -1, 0, -1, 0)
                     change += now - costs[h]
-        if valid and _taken(change, temperature, stream):
+        fits = valid and _taken(change, temperature, stream)
+        if limits is not None and fits:
+            for t in range(2 * count):
+                h = done_from[t // 2] if t % 2 == 0 else done_to[t // 2]
+                if fits and _first_time(done_from, done_to, t, h):
+                    fits = not _breaks(limits, state, h, units, many_of, counting)
+        if fits:
             for t in range(2 * count):
                 h = done_from[t // 2] if t % 2 == 0 else done_to[t // 2]
                 if _first_time(done_from, done_to, t, h):
@@ -174,6 +193,17 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
         else:
             for t in range(count - 1, -1, -1):
                 transfer(setting, state, done_rec[t], done_to[t], done_from[t], done_many[t])
+
+
+@kernel
+def _breaks(limits: Limits, state: State, g: int, units: Ints, amounts: Ints, counting: Room) -> bool:
+    """Whether a group that is not empty does not meet what is asked of it."""
+    count, p = 0, state.heads[g]
+    while p >= 0:
+        units[count], amounts[count] = state.record[p], state.amount[p]
+        count += 1
+        p = state.following[p]
+    return count > 0 and excess(limits, units[:count], amounts[:count], counting) > 0.0
 
 
 @kernel

@@ -23,7 +23,7 @@ from shoal.partition.semantic_optimal.annealing import anneal
 from shoal.partition.semantic_optimal.exact import exact_groups, small_enough
 from shoal.partition.semantic_optimal.neighbours import near_records
 from shoal.partition.semantic_optimal.problem import Portions, Problem
-from shoal.partition.semantic_optimal.start import best_start
+from shoal.partition.semantic_optimal.start import best_start, portions_of
 from shoal.partition.semantic_optimal.state import fill, open_state
 
 _FIRST = 50  # proposals for each distinct record in the first cycle
@@ -52,11 +52,14 @@ class MixedSearch:
         The rows of each block.
     problems : list of Problem
         The problem of each.
+    begin : int64 (n,) or None
+        Groups to start from, which meet the limits of the problems.
     """
 
     whole: Problem
     rows_of_blocks: list[Ints]
     problems: list[Problem]
+    begin: Ints | None = None
     measure = "record loss"
 
     @property
@@ -76,7 +79,10 @@ class MixedSearch:
     def start(self, threads: int) -> list[Reached]:
         """Return the best groups of several methods, block by block; those of few records are the best there are."""
         watch = new_watch()
-        started = run_watched([partial(_start, problem, watch) for problem in self.problems], [watch], threads)
+        pairs = zip(self.problems, self.rows_of_blocks, strict=True)
+        begin = self.begin
+        tasks = [partial(_start, one, None if begin is None else begin[rows], watch) for one, rows in pairs]
+        started = run_watched(tasks, [watch], threads)
         assert started is not None
         return started
 
@@ -141,6 +147,7 @@ class MixedSearch:
         part = replace(
             problem,
             weights=problem.weights[:few],
+            limits=None,
             records=replace(
                 problem.records,
                 values=problem.records.values[:few],
@@ -163,12 +170,15 @@ class MixedSearch:
         return Proved(0.0)
 
 
-def _start(problem: Problem, watch: Ints) -> Reached:
+def _start(problem: Problem, begin: Ints | None, watch: Ints) -> Reached:
     """Return the groups that a block is searched from."""
     if small_enough(problem.records, problem.split):
-        portions = exact_groups(problem.records, problem.setting, problem.split)
+        portions = exact_groups(problem.records, problem.setting, problem.limits, problem.split)
         return Reached(portions, float(problem.costs(portions).sum()), None)
-    portions = best_start(problem.records, problem.k, problem.costs, watch)
+    if begin is None:
+        portions = best_start(problem.records, problem.k, problem.costs, watch)
+    else:
+        portions = portions_of(problem.records, np.unique(begin, return_inverse=True)[1])
     cost = float(problem.costs(portions).sum())
     return Reached(portions, cost, near_records(problem.records) if len(problem) > 1 and cost > 0.0 else None)
 
@@ -186,6 +196,7 @@ def _anneal(
     usual = float(np.median(costs)) if len(costs) else 1.0
     anneal(
         problem.setting,
+        problem.limits,
         reached.neighbours,
         problem.split,
         state,

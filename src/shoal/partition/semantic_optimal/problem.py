@@ -8,6 +8,7 @@ import numpy as np
 
 from shoal.columns.mixed import Mixed
 from shoal.kernels.arrays import Floats, Ints
+from shoal.kernels.given_away import Limits
 from shoal.kernels.mixed import add_sums, centre_of
 from shoal.partition.semantic_optimal.state import Setting, cost_of_portions
 
@@ -21,6 +22,8 @@ class Problem:
     ``weights`` (m,) are the means of the sampling weights of equal records, 1 where there are none. Where
     it is ``alike``, a column is released only for groups of which all records have it. Unless it is ``weighed``, equal
     records have different weights and may be separated, and what a group costs is what it would with those means.
+    ``limits`` are what groups must keep of confidential columns, by distinct record: equal records with other values of
+    these are distinct.
     """
 
     records: Mixed
@@ -30,6 +33,7 @@ class Problem:
     weights: Floats
     alike: bool = False
     weighed: bool = True
+    limits: Limits | None = None
 
     def __len__(self) -> int:
         return len(self.records.counts)
@@ -58,18 +62,22 @@ def problem_of(
     middle: Floats | None = None,
     weights: Floats | None = None,
     alike: bool = False,
+    limits: Limits | None = None,
 ) -> Problem:
     """Return the problem of some records with sampling weights (n,).
 
-    ``middle`` is the centre of the table where they are a part of it.
+    ``middle`` is the centre of the table where they are a part of it; the codes of ``limits`` are those of the records.
     """
     middle = centre_of_all(records) if middle is None else middle
+    if limits is not None:
+        records, first = records.apart(limits.codes)
+        limits = limits._replace(codes=np.ascontiguousarray(limits.codes[:, first]))
     if weights is None:
-        return Problem(records, k, split, middle, np.ones(len(records.counts)), alike)
+        return Problem(records, k, split, middle, np.ones(len(records.counts)), alike, limits=limits)
     # which of several equal records is in which group is not searched: each counts with their mean weight
     each = np.bincount(records.record, weights / weights.mean()) / records.counts
     weighed = not split or np.allclose(each[records.record], weights / weights.mean(), rtol=1e-12, atol=0.0)
-    return Problem(records, k, split, middle, each, alike, weighed)
+    return Problem(records, k, split, middle, each, alike, weighed, limits)
 
 
 def centre_of_all(records: Mixed) -> Floats:

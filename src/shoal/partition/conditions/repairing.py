@@ -1,0 +1,304 @@
+"""Groups that give away too much are repaired at little loss: records change places with near ones, then groups merge.
+
+The groups that miss most come first. For one of them, all exchanges of one of its records with one of a near group are
+tried in the order of what they cost in squared distances from the centres: the first that makes the group meet its
+conditions, and leaves the other one meeting its own, is made. Where none does, the exchange that brings it nearest for
+what it costs is made, and so on, until nothing brings it nearer. For the groups that still miss there are two ways, of
+which the one that loses less is taken:
+
+- they are merged with their nearest, once, and all is tried again on the larger groups; after a few rounds what is left
+  grows until all conditions hold (:mod:`.growing`);
+- their records are grouped anew so that every group has values from all over the column (:mod:`.strata_first`), in
+  groups of some sizes, with exchanges and growing for what misses then.
+
+Where a confidential column goes with the quasi-identifiers, near groups have the same values as a group that misses,
+and only the second way helps; where few groups miss, the first is better.
+
+Exchanges keep the sizes of groups, and merging makes larger ones, so every group keeps its k records. Groups that meet
+their conditions go on to do so.
+
+Cost: O(g^2) exchanges are tried for each near group of a group of g records, until one is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.blocking.blocks import rows_of_blocks
+from shoal.columns.quasi_identifiers import QuasiIdentifiers
+from shoal.kernels.arrays import Flags, Floats, Ints
+from shoal.kernels.compiling import kernel
+from shoal.kernels.given_away import Limits, Room, excess, excesses, room_of
+from shoal.kernels.mixed import Metric
+from shoal.kernels.numbering import number_keys
+from shoal.kernels.representatives import Grouping, group_rows
+from shoal.partition.conditions.centres import Centres, MixedCentres, NumberCentres, centres_of, near_centres
+from shoal.partition.conditions.confidential import LittleGivenAway
+from shoal.partition.conditions.growing import grow_groups
+from shoal.partition.conditions.strata_first import group_size, off, strata_first
+
+_NEAR = 12  # groups that a group exchanges records with
+_TRIED = 1 << 15  # exchanges that are looked at for a group, at most, times its records
+_FEW = 20_000  # records that are grouped anew in groups of several sizes
+_ROUNDS = 6  # of exchanges and merging, before what is left only grows
+_LARGE = 100  # records of a group from which it only grows
+_CHANGES = 12  # exchanges that are made for one group in a round, at most
+
+
+def repair_groups(
+    quasi: QuasiIdentifiers,
+    groups: Ints,
+    within: Sequence[Ints],
+    told: LittleGivenAway,
+    k: int,
+    *,
+    alike: Ints | None = None,
+    threads: int = 1,
+) -> Ints:
+    """Return groups (n,) that meet the conditions on confidential columns, numbered from 0; as they are where all do.
+
+    Parameters
+    ----------
+    quasi : QuasiIdentifiers
+        What groups are near by.
+    groups : int64 (n,)
+        The group of each record, from 0, without gaps.
+    within : sequence of int64 (n,)
+        Parts of the table that records stay in, from the finest; see :func:`.growing.grow_groups`.
+    told : LittleGivenAway
+        The conditions.
+    k : int
+        Smallest group.
+    alike : int64 (n,) or None
+        Records with different numbers do not change places: they lack different cells.
+    """
+    limits = told.limits
+    if not (excesses(limits, *group_rows(groups)) > 0.0).any():
+        return groups
+    space = centres_of(quasi, threads)
+    kinds = within[0] if alike is None else number_keys(within[0] * (int(alike.max()) + 1) + alike)[0]
+    repair = _Repair(space, within, kinds, told, k)
+    groups = repair.exchange(groups)
+    failing = repair.failing(groups)
+    if not failing.any():
+        return groups
+    ways = [repair.grow(groups)]
+    if alike is None:
+        ways += [repair.grow(anew) for anew in repair.anew(groups, failing)]
+    return min(ways, key=repair.cost)
+
+
+@dataclass(frozen=True)
+class _Repair:
+    """How groups are repaired: where they are, what may change places, what they must meet."""
+
+    space: Centres
+    within: Sequence[Ints]
+    kinds: Ints
+    told: LittleGivenAway
+    k: int
+
+    def failing(self, groups: Ints) -> Flags:
+        """Return which groups miss a condition."""
+        found: Flags = excesses(self.told.limits, *group_rows(groups)) > 0.0
+        return found
+
+    def cost(self, groups: Ints) -> float:
+        """Return the squared distances of records from the centres of their groups."""
+        values, metric = _values(self.space)
+        return float(squared_distances(values, metric, self.space.of(group_rows(groups)), groups))
+
+    def exchange(self, groups: Ints) -> Ints:
+        """Return groups after records of those that miss have changed places with near ones, where that helps."""
+        rows = group_rows(groups)
+        missing = excesses(self.told.limits, *rows)
+        failing = np.flatnonzero(missing > 0.0)
+        if not len(failing) or len(missing) == 1:
+            return groups
+        failing = failing[np.argsort(-missing[failing], kind="stable")]
+        centres, found = self.space.of(rows), groups.copy()
+        near = near_centres(self.space, failing, centres, _NEAR)
+        order = rows.order.copy()
+        exchange_failing(
+            *_values(self.space), self.told.limits, found, order, rows.starts, centres, failing, near, self.kinds
+        )
+        return found
+
+    def grow(self, groups: Ints) -> Ints:
+        """Return groups that have been merged until none misses, with exchanges in between."""
+        for _ in range(_ROUNDS):
+            if not self.failing(groups).any():
+                return groups
+            merged = grow_groups(groups, self.within, [self.told], lambda: self.space, rounds=1)
+            groups = self.exchange(number_keys(merged)[0])
+        return number_keys(grow_groups(groups, self.within, [self.told], lambda: self.space))[0]
+
+    def anew(self, groups: Ints, failing: Flags) -> Iterator[Ints]:
+        """Return groups in which the records of those that miss, or all of a part, are grouped anew by strata."""
+        ranks = self._ranks(groups, failing)
+        least = max(self.k, *self.told.least_sizes)
+        t = min((one.t for one in self.told.asked if one.t), default=None)
+        largest = 2 * least if t is None else max(least, group_size(len(groups), self.k, t))
+        sizes = {largest} if len(groups) > _FEW else {least, (least + largest) // 2, largest}
+        for size in sorted(sizes):
+            found = groups.copy()
+            for rows in rows_of_blocks(self.within[0]):
+                pool = rows[failing[groups[rows]]]
+                if len(pool) < 2 * size or self._misses(pool):
+                    pool = rows
+                if len(pool) >= 2 * size:
+                    found[pool] = found.max() + 1 + self._by_strata(pool, ranks[pool], size)
+            yield self.exchange(number_keys(found)[0])
+
+    def _misses(self, rows: Ints) -> bool:
+        return bool(excesses(self.told.limits, rows, np.array([0, len(rows)]))[0] > 0.0)
+
+    def _by_strata(self, rows: Ints, ranks: Ints, size: int) -> Ints:
+        values, metric = _values(self.space)
+        centre = self.space.of(Grouping(rows, np.array([0, len(rows)])))[0]
+        return strata_first(np.ascontiguousarray(values[rows]), metric, centre, ranks, size)
+
+    def _ranks(self, groups: Ints, failing: Flags) -> Ints:
+        """Return the values of the column that most groups miss the conditions of."""
+        rows = group_rows(groups)
+        each = [int(self.told.alone(c).failing(rows).sum()) for c in range(len(self.told.columns))]
+        return self.told.columns[int(np.argmax(each))].codes
+
+
+def _values(space: Centres) -> tuple[Floats, Metric | None]:
+    """Return the records (n, d) and how far apart they are."""
+    if isinstance(space, MixedCentres):
+        return space.records.values[space.records.record], space.records.by_distance
+    assert isinstance(space, NumberCentres)
+    return space.values, None
+
+
+@kernel
+def squared_distances(values: Floats, metric: Metric | None, centres: Floats, groups: Ints) -> float:
+    """Sum of the squared distances of records from the centres of their groups."""
+    total = 0.0
+    for row in range(len(groups)):
+        total += off(values[row], centres[groups[row]], metric)
+    return total
+
+
+@kernel
+def exchange_failing(
+    values: Floats,
+    metric: Metric | None,
+    limits: Limits,
+    groups: Ints,
+    order: Ints,
+    starts: Ints,
+    centres: Floats,
+    failing: Ints,
+    near: Ints,
+    kinds: Ints,
+) -> None:
+    """Let records of ``failing`` groups change places with those of the ``near`` ones (failing, m).
+
+    ``order`` and ``starts`` are the rows sorted by group; ``groups`` (n,) and ``order`` are kept up, and of numbers the
+    ``centres`` (groups, d) too. ``kinds`` (n,) are the same for records that may change places.
+    """
+    most = 0
+    for g in range(len(starts) - 1):
+        most = max(most, starts[g + 1] - starts[g])
+    room = room_of(limits, most)
+    mine, theirs = np.empty(most, np.int64), np.empty(most, np.int64)
+    for f in range(len(failing)):
+        g = failing[f]
+        if starts[g + 1] - starts[g] > _LARGE:
+            continue
+        for _ in range(_CHANGES):
+            if not _one_exchange(
+                values, metric, limits, groups, order, starts, centres, g, near[f], kinds, room, mine, theirs
+            ):
+                break
+
+
+@kernel
+def _one_exchange(
+    values: Floats,
+    metric: Metric | None,
+    limits: Limits,
+    groups: Ints,
+    order: Ints,
+    starts: Ints,
+    centres: Floats,
+    g: int,
+    near: Ints,
+    kinds: Ints,
+    room: Room,
+    mine: Ints,
+    theirs: Ints,
+) -> bool:
+    """Make the exchange of a group that helps most for what it costs; False where there is nothing to do."""
+    size = starts[g + 1] - starts[g]
+    mine[:size] = order[starts[g] : starts[g + 1]]
+    now = excess(limits, mine[:size], room.ones[:size], room)
+    if now == 0.0:
+        return False
+    count = 0
+    for h in near:
+        if h != g and (count + size * (starts[h + 1] - starts[h])) * size <= _TRIED:
+            count += size * (starts[h + 1] - starts[h])
+    costs, own, other = np.empty(count), np.empty(count, np.int64), np.empty(count, np.int64)
+    places = 0
+    for h in near:
+        if h == g or places + size * (starts[h + 1] - starts[h]) > count:
+            continue
+        for a in range(starts[g], starts[g + 1]):
+            row = order[a]
+            gone = off(values[row], centres[h], metric) - off(values[row], centres[g], metric)
+            for b in range(starts[h], starts[h + 1]):
+                partner = order[b]
+                if kinds[row] != kinds[partner] or _same(limits, row, partner):
+                    continue
+                come = off(values[partner], centres[g], metric) - off(values[partner], centres[h], metric)
+                costs[places], own[places], other[places] = gone + come, a, b
+                places += 1
+    best, best_gain = -1, 0.0
+    for i in np.argsort(costs[:places], kind="mergesort"):
+        mine[own[i] - starts[g]] = order[other[i]]
+        then = excess(limits, mine[:size], room.ones[:size], room)
+        mine[own[i] - starts[g]] = order[own[i]]
+        if then >= now - 1e-12:
+            continue
+        gain = (now - then) / (max(costs[i], 0.0) + 1e-9)
+        if then > 0.0 and gain <= best_gain:
+            continue
+        h = groups[order[other[i]]]
+        there = starts[h + 1] - starts[h]
+        theirs[:there] = order[starts[h] : starts[h + 1]]
+        before = excess(limits, theirs[:there], room.ones[:there], room)
+        theirs[other[i] - starts[h]] = order[own[i]]
+        after = excess(limits, theirs[:there], room.ones[:there], room)
+        if after > 0.0 and after > before:
+            continue
+        best, best_gain = i, gain
+        if then == 0.0:
+            break
+    if best < 0:
+        return False
+    a, b = own[best], other[best]
+    h = groups[order[b]]
+    if metric is None:
+        for j in range(values.shape[1]):
+            v = values[order[b], j] - values[order[a], j]
+            centres[g, j] += v / size
+            centres[h, j] -= v / (starts[h + 1] - starts[h])
+    order[a], order[b] = order[b], order[a]
+    groups[order[a]], groups[order[b]] = g, h
+    return True
+
+
+@kernel(inline=True)
+def _same(limits: Limits, row: int, partner: int) -> bool:
+    """Whether two records have the same confidential values, so that exchanging them changes nothing."""
+    same = True
+    for c in range(len(limits.known)):
+        same &= limits.codes[c, row] == limits.codes[c, partner]
+    return same
