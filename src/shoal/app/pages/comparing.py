@@ -111,7 +111,7 @@ def released(path: Path, plan: shoal.Plan) -> Any:
     """Return a release as a table; the last one is kept in memory."""
     key = (path, path.stat().st_mtime_ns)
     if key not in _read:
-        frame = shoal.read_table(path, plan.reading if shoal.FORMATS[_ending(path)].reading else None)
+        frame = shoal.read_table(path, plan.reading if shoal.FORMATS[_ending(path)].text else None)
         _read.clear()
         _read[key] = frame
     return _read[key]
