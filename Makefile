@@ -7,7 +7,8 @@ SECONDS ?= 60
 EXAMPLES ?= 300
 SEED ?=
 
-.PHONY: demo app test test-slow fuzz lint format types bench kernels kernels-check kernels-record lock lowest dist docs clean
+.PHONY: demo app test test-slow test-app test-engines fuzz lint format types bench kernels kernels-check kernels-record \
+	lock lowest dist docs clean
 
 demo: .venv/run.stamp
 	$(BIN)/shoal demo
@@ -16,10 +17,13 @@ app: .venv/app.stamp
 	$(BIN)/shoal app --example
 
 test: lint types
-	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow"
+	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow and not app"
 
 test-slow: .venv/dev.stamp
 	$(BIN)/python -m pytest -n 2 -m slow
+
+test-app: .venv/dev.stamp
+	$(BIN)/python -m pytest -n 2 -m app tests/app
 
 fuzz: .venv/dev.stamp
 	$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) --examples $(EXAMPLES) $(if $(SEED),--seed $(SEED))

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from shoal.rules.findings import RuleFinding, check_rules, write_rules
     from shoal.rules.localising import Localisation, localise_errors
     from shoal.rules.sources import read_rules
-    from shoal.sweeps import Sweep, sweep
+    from shoal.sweeps import Sweep, read_sweep, sweep
     from shoal.tables.example import example
     from shoal.tables.files import FORMATS
     from shoal.tables.hierarchy_inspection import FEWEST, HierarchyInspection, inspect_hierarchy
@@ -88,6 +88,7 @@ __all__ = [
     "printable",
     "protect",
     "read_rules",
+    "read_sweep",
     "read_table",
     "report_asset",
     "report_page",
@@ -142,6 +143,7 @@ _HOME = {
     "printable": "shoal.errors",
     "protect": "shoal.pipeline",
     "read_rules": "shoal.rules.sources",
+    "read_sweep": "shoal.sweeps",
     "read_table": "shoal.tables.reading",
     "report_asset": "shoal.report.page",
     "report_page": "shoal.report",

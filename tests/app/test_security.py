@@ -10,6 +10,7 @@ from visitors import BASE, PLACE, Visitor
 
 import shoal
 from shoal.app.pages import ROUTES
+from shoal.app.runs import Runs
 from shoal.app.security import CONTENT_POLICY, ENTRANCE, Keys, Place
 from shoal.app.workspace import safe_name
 
@@ -187,8 +188,13 @@ def test_no_parameter_of_an_address_leads_out_of_the_workspace(with_example, att
         assert "root:" not in answer.text
 
 
+def _no_run(*_, **__):
+    raise shoal.FileError("no run is started here")
+
+
 @pytest.mark.parametrize("attack", TRAVERSALS)
-def test_no_field_of_a_form_leads_out_of_the_workspace(with_example, attack, tmp_path):
+def test_no_field_of_a_form_leads_out_of_the_workspace(with_example, attack, tmp_path, monkeypatch):
+    monkeypatch.setattr(Runs, "start", _no_run)
     for path in POSTS:
         answer = with_example.post(filled(path), dict.fromkeys(FIELDS, attack))
         assert answer.status_code < 500, path

@@ -9,6 +9,7 @@ from typing import Any
 import shoal
 from shoal.app import draft
 from shoal.app.opened import Opened, Tables
+from shoal.app.plot_scripts import PlotScripts
 from shoal.app.runs import Run, Runs
 from shoal.app.workspace import Workspace
 
@@ -33,6 +34,8 @@ class Desk:
         Whether others can reach the server: then no path of this machine can be opened.
     upload_limit : int
         Most bytes of a table that is sent.
+    tables, scripts : Tables and PlotScripts
+        The table that is open, and the scripts that draw.
     """
 
     workspace: Workspace
@@ -40,6 +43,10 @@ class Desk:
     shared: bool = False
     upload_limit: int = UPLOAD_LIMIT
     tables: Tables = field(default_factory=Tables)
+    scripts: PlotScripts = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scripts", PlotScripts(self.workspace))
 
     def opened(self) -> Opened:
         """Return the table that is open; raises NothingOpen, or ShoalError where it cannot be read any more."""
@@ -67,7 +74,7 @@ class Desk:
         return opened
 
     def run(self, number: str) -> Run:
-        """Return a run; raises LookupError where there is none."""
+        """Return a run; raises NotThere where there is none."""
         return self.runs.find(number)
 
     def latest_release(self) -> Run | None:

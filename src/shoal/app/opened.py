@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import shoal
+from shoal.app.workspace import NotThere
 
 if TYPE_CHECKING:
     import polars as pl
@@ -54,9 +55,9 @@ class Opened:
         return [proposal.profile.name for proposal in self.inspection.proposals]
 
     def column(self, place: str) -> str:
-        """Return the name of the column at a place; raises LookupError where there is none."""
+        """Return the name of the column at a place; raises NotThere where there is none."""
         if not place.isdecimal() or len(place) > 6 or int(place) >= len(self.columns):
-            raise LookupError("there is no such column")
+            raise NotThere("there is no such column")
         return self.columns[int(place)]
 
     def rows(self, start: int) -> list[list[str | None]]:

@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, Response
 import shoal
 from shoal.app import draft
 from shoal.app.desk import Desk
-from shoal.errors import counted, decimal, one_or_many
+from shoal.errors import counted, decimal, fewer_others, one_or_many
 
 STEPS = {
     "open": "Open",
@@ -45,7 +45,7 @@ def environment() -> jinja2.Environment:
         loader=jinja2.FunctionLoader(template_text),
     )
     made.filters |= {"count": lambda number: f"{number:,}", "figure": figure, "bytes": as_bytes, "json": json.dumps}
-    made.globals |= {"steps": STEPS, "counted": counted, "one_or_many": one_or_many}
+    made.globals |= {"steps": STEPS, "counted": counted, "one_or_many": one_or_many, "fewer_others": fewer_others}
     return made
 
 

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import shoal
-from shoal.app.workspace import RUNS, Workspace, read_json, write_json, write_text
+from shoal.app.workspace import RUNS, NotThere, Workspace, read_json, write_json, write_text
 
 PLAN, RUN, END, PROGRESS, LOG = "plan.yaml", "run.json", "end.json", "progress.jsonl", "errors.txt"
 _PATIENCE = 5.0  # seconds that a process has to end before it is killed
@@ -64,7 +64,8 @@ class Run:
     @property
     def name(self) -> str:
         """What the user calls it."""
-        return str(self.asked.get("name") or f"Run {int(self.number)}")
+        what = "Sweep" if self.kind == "sweep" else "Run"
+        return str(self.asked.get("name") or f"{what} {int(self.number)}")
 
     @property
     def kind(self) -> str:
@@ -156,10 +157,10 @@ class Runs:
         return self.find(folder.name)
 
     def find(self, number: str) -> Run:
-        """Return a run by its number; raises LookupError where there is none."""
+        """Return a run by its number; raises NotThere where there is none."""
         folder = self._folder / number
         if not _NUMBER.fullmatch(number) or not (folder / RUN).is_file():
-            raise LookupError("there is no such run")
+            raise NotThere("there is no such run")
         return Run(folder, number in self._working)
 
     def all(self, *kinds: str) -> list[Run]:

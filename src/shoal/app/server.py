@@ -31,7 +31,7 @@ from shoal.app.desk import Desk, NothingOpen
 from shoal.app.rendering import environment, page
 from shoal.app.runs import Runs
 from shoal.app.security import ENTRANCE, Guard, Keys, Place
-from shoal.app.workspace import Workspace
+from shoal.app.workspace import NotThere, Workspace
 from shoal.errors import failure
 
 STATIC = {"app.css": "text/css", "look.css": "text/css", "app.js": "text/javascript", "plots.js": "text/javascript",
@@ -45,7 +45,7 @@ def application(desk: Desk, keys: Keys, place: Place) -> ASGIApp:
     routes = [
         Route(ENTRANCE, partial(_enter, keys=keys, place=place), methods=["GET", "POST"]),
         Route("/", lambda request: RedirectResponse("/open", 303)),
-        Route("/static/{name}", _asset),
+        Route("/static/{name}", partial(_asset, desk)),
         Route("/open/upload", partial(_upload, desk), methods=["POST"]),
         Route("/run/{number}/events", partial(_events, desk)),
         *(Route(path, _answering(desk, handler), methods=[method]) for method, path, handler in pages.ROUTES),
@@ -62,7 +62,7 @@ def _answering(desk: Desk, handler: Handler) -> Callable[[Request], object]:
             return await run_in_threadpool(handler, desk, await read_request(request))
         except NothingOpen:
             return go_to("/open")
-        except LookupError:
+        except NotThere:
             return no_such_page()
         except TooLarge:
             return PlainTextResponse("More was sent than is taken.\n", 413)
@@ -99,7 +99,7 @@ async def _upload(desk: Desk, request: Request) -> Response:
 async def _events(desk: Desk, request: Request) -> Response:
     try:
         return events.stream(desk, request, request.path_params["number"], pages.found_so_far)
-    except LookupError:
+    except NotThere:
         return no_such_page()
 
 
@@ -120,7 +120,7 @@ async def _enter(request: Request, keys: Keys, place: Place) -> Response:
     return Response(text, 401 if tried else 200, media_type="text/html")
 
 
-def _asset(request: Request) -> Response:
+async def _asset(desk: Desk, request: Request) -> Response:
     """Return a style, a script or a picture of the package."""
     name = request.path_params["name"]
     if name not in STATIC:
@@ -128,7 +128,7 @@ def _asset(request: Request) -> Response:
     if name == _REPORT_CSS:
         text = shoal.report_asset("page.css")
     elif name == _VEGA:
-        text = shoal.report_asset("vega.js")
+        text = await run_in_threadpool(desk.scripts.text)
     else:
         text = files("shoal.app").joinpath("static", name).read_text(encoding="utf-8")
     return Response(text, media_type=STATIC[name], headers={"Cache-Control": "private, max-age=3600"})
@@ -158,8 +158,10 @@ def serve(
         where = Place(share or "127.0.0.1", bound.getsockname()[1])
         keys = Keys() if password is None else Keys.with_password(password)
         try:
+            desk.scripts.start()
             _run(application(desk, keys, where), bound, _address(where, keys), browser)
         finally:
+            desk.scripts.close()
             desk.runs.close()
     finally:
         if place is not None:
@@ -173,6 +175,7 @@ def _bound(host: str, port: int) -> socket.socket:
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((host, port))
+        bound.listen(128)  # before the address is told
     except OSError as error:
         bound.close()
         raise shoal.FileError(f"cannot listen on {host}, port {port}: {error.strerror}; choose another") from None

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +31,7 @@ class Teller:
     """Writes down how far a run is, and knows whether it was asked to stop."""
 
     def __init__(self, folder: Path) -> None:
-        self._file = (folder / PROGRESS).open("a", encoding="utf-8")
+        self._file = (folder / PROGRESS).open("ab", buffering=0)
         self._told, self._started = 0.0, time.monotonic()
         self._stage, self._total, self._asked, self.stopped = "", 0, threading.Event(), False
 
@@ -59,10 +61,15 @@ class Teller:
                 self._asked.set()
         os._exit(_GONE)
 
+    def close(self) -> None:
+        """Tell no more."""
+        self._file.close()
+
     def _write(self, told: dict[str, Any]) -> None:
         seconds = round(time.monotonic() - self._started, 2)
-        self._file.write(json.dumps({"stage": self._stage, "seconds": seconds, **told}) + "\n")
-        self._file.flush()
+        line = json.dumps({"stage": self._stage, "seconds": seconds, **told}) + "\n"
+        with suppress(OSError):  # a full disk is told by what has to be written
+            self._file.write(line.encode())
 
 
 def protect(folder: Path, asked: dict[str, Any], tell: Teller) -> None:
@@ -95,7 +102,10 @@ def _named(folder: Path, output: Path) -> tuple[str, str]:
 
 def sweep(folder: Path, asked: dict[str, Any], tell: Teller) -> None:
     """Try methods at every k; what is finished is in files as it goes on."""
-    tell.stage("sweeping")
+    tell.stage("trying")
+    if asked.get("resumed"):  # what an earlier run has finished is not done again
+        before = folder.with_name(str(asked["resumed"])) / "sweep" / "results"
+        shutil.copytree(before, folder / "sweep" / "results", dirs_exist_ok=True)
     plan = shoal.Plan.load(folder / PLAN)
     shoal.sweep(
         asked["path"],
@@ -164,6 +174,8 @@ def main(folder: Path) -> int:
     except BaseException as error:  # a panic of polars is no Exception
         write_json(folder / END, {"state": "failed", "mistakes": [told(error)]})
         return 70
+    finally:
+        tell.close()
     write_json(folder / END, {"state": "done"})
     return 0
 

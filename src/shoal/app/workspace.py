@@ -31,6 +31,10 @@ _UNDONE = 50  # earlier plans that are kept
 _LONGEST = 80  # letters of a file's name
 
 
+class NotThere(Exception):  # noqa: N818 - says what is wrong with an address
+    """There is no such run, column or file."""
+
+
 class Workspace:
     """A folder, and the one server that works in it."""
 

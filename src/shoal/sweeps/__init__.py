@@ -14,13 +14,13 @@ from shoal.plan.version import shoal_version
 from shoal.sweeps.combinations import DEFAULT_KS, Ks, Methods, draw_samples, plans_to_run
 from shoal.sweeps.outcome import Sweep, check_folder
 from shoal.sweeps.recommendation import RISKS, Axes
-from shoal.sweeps.results import LOSSES, Result, ResultFolder, combine, table_checksum
+from shoal.sweeps.results import LOSSES, Result, ResultFolder, combine, stored_results, table_checksum
 from shoal.sweeps.risk_utility_map import can_draw
 from shoal.sweeps.running import run_combinations
 from shoal.tables.files import checksum
 from shoal.tables.reading import read
 
-__all__ = ["Result", "Sweep", "sweep"]
+__all__ = ["Result", "Sweep", "read_sweep", "sweep"]
 
 _REPEATS = 5
 _RESULTS = "results"  # folder inside the output
@@ -149,6 +149,32 @@ def sweep(
     if folder is not None:
         found.write(folder)
     return found
+
+
+def read_sweep(folder: str | Path) -> Sweep | None:
+    """Return what a sweep with this ``output`` has found so far, also while it goes on or after it was stopped.
+
+    Parameters
+    ----------
+    folder : path
+        The folder.
+
+    Returns
+    -------
+    Sweep or None
+        The combinations that are finished; None where there are none.
+
+    Examples
+    --------
+    >>> import shoal, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     settings = {"quasi_identifiers": ["age", "hours"], "identifiers": "name"}
+    ...     found = sweep(shoal.example(60), "2,3", ["mdav"], output=folder, **settings)
+    ...     read_sweep(folder).recommendation == found.recommendation
+    True
+    """
+    results, sample = stored_results(Path(folder) / _RESULTS)
+    return Sweep(results, sample=sample, repeats=None if sample is None else _REPEATS) if results else None
 
 
 def _files_of(plan: Plan) -> dict[str, Any]:

@@ -161,6 +161,29 @@ class ResultFolder:
         return self._folder / f"{key['plan']['method']}-k{key['plan']['k']}-{digest}.json"
 
 
+def stored_results(folder: Path) -> tuple[list[Result], int | None]:
+    """Return the results that a folder has, method by method and k rising, and the records of samples if there are any.
+
+    A combination of which some samples are still missing is told by those that are there.
+    """
+    draws: dict[str, list[Figures]] = {}
+    plans: dict[str, Plan] = {}
+    records: int | None = None
+    for path in sorted(folder.glob("*.json")):
+        try:
+            stored = json.loads(path.read_text(encoding="utf-8"))
+            plan, figures, sample = Plan(**stored["key"]["plan"]), stored["figures"], stored["key"]["sample"]
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+        if _whole(figures):
+            name = plan.to_yaml()
+            plans[name] = plan
+            draws.setdefault(name, []).append(figures)
+            records = sample["records"] if sample else records
+    results = [combine(plans[name], own) for name, own in draws.items()]
+    return sorted(results, key=lambda result: (result.name, result.k)), records
+
+
 def _whole(figures: object) -> bool:
     return isinstance(figures, dict) and set(figures) == {*PERCENTAGES, *_SIZES, "k_anonymity", "seconds"}
 

@@ -13,7 +13,7 @@ from shoal.app.desk import Desk
 from shoal.app.rendering import page
 from shoal.app.runs import Run
 from shoal.app.security import REPORT_POLICY
-from shoal.app.workspace import as_yaml, read_json, safe_name
+from shoal.app.workspace import NotThere, as_yaml, read_json, safe_name
 
 _TYPE = "application/octet-stream"
 
@@ -97,7 +97,7 @@ def download(desk: Desk, asked: Asked) -> Response:
         if report.is_file():
             text = report.read_text(encoding="utf-8")
             return HTMLResponse(text, headers={"Content-Security-Policy": REPORT_POLICY})
-    raise LookupError("there is no such file")
+    raise NotThere("there is no such file")
 
 
 def _text(text: str, name: str) -> Response:

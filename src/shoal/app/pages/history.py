@@ -8,6 +8,7 @@ from shoal.app import draft
 from shoal.app.asking import Asked, go_to
 from shoal.app.desk import Desk
 from shoal.app.rendering import page
+from shoal.app.workspace import NotThere
 
 
 def show(desk: Desk, asked: Asked) -> Response:
@@ -31,7 +32,7 @@ def take(desk: Desk, asked: Asked) -> Response:
     """Have the plan of a run as the plan that is worked on; Undo brings back the one before."""
     run = desk.run(asked.path["number"])
     if run.asked.get("path") != desk.table_path():
-        raise LookupError("the run is of another table")
+        raise NotThere("the run is of another table")
     plan = draft.in_sets(run.plan.to_dict())
     with desk.workspace.changed_settings() as settings:
         settings.clear()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from starlette.responses import Response
 
@@ -11,7 +10,7 @@ import shoal
 from shoal.app import draft, plan_fields
 from shoal.app.asking import Asked, go_to
 from shoal.app.desk import Desk
-from shoal.app.opened import Opened
+from shoal.app.fitting import why_unfit
 from shoal.app.rendering import page, plan_text
 from shoal.app.runs import Run
 
@@ -26,7 +25,7 @@ def show(desk: Desk, asked: Asked) -> Response:
         "protect.html",
         "protect",
         opened=opened,
-        methods={name: _why_unfit(opened, settings, one) for name, one in shoal.METHODS.items()},
+        methods={name: why_unfit(opened, settings, one) for name, one in shoal.METHODS.items()},
         method=shoal.METHODS.get(method) if method else None,
         options=settings.get("options") or {},
         others=plan_fields.others(settings),
@@ -34,16 +33,6 @@ def show(desk: Desk, asked: Asked) -> Response:
         roles=draft.roles(settings),
         latest=desk.runs.all("protect")[:5],
     )
-
-
-def _why_unfit(opened: Opened, settings: dict[str, Any], method: Any) -> str:
-    """Say why a method does not take the quasi-identifiers; empty where it does."""
-    kinds = {proposal.profile.name: str(proposal.profile.kind) for proposal in opened.inspection.proposals}
-    for name in draft.quasi_identifiers(settings):
-        own = draft.kind(settings, name) or {"boolean": "nominal"}.get(kinds.get(name, ""), kinds.get(name, ""))
-        if own not in method.kinds:
-            return f"not for {name}, which is {own}"
-    return ""
 
 
 def change(desk: Desk, asked: Asked) -> Response:
@@ -110,7 +99,9 @@ def ending_of(path: Path) -> str:
 def show_run(desk: Desk, asked: Asked) -> Response:
     """Show a run: how it goes on, or how it ended."""
     run = desk.run(asked.path["number"])
-    step = {"protect": "protect", "sweep": "choose", "export": "export"}.get(run.kind, "")
+    if run.kind == "sweep":
+        return go_to(f"/choose?run={run.number}")
+    step = {"protect": "protect", "export": "export"}.get(run.kind, "")
     plan = run.plan
     return page(
         desk,
@@ -140,8 +131,16 @@ def cancel(desk: Desk, asked: Asked) -> Response:
 def again(desk: Desk, asked: Asked) -> Response:
     """Start a run again that was lost, cancelled or failed."""
     run = desk.run(asked.path["number"])
-    more = {name: value for name, value in run.asked.items() if name not in ("kind", "when", "name")}
+    more = {name: value for name, value in run.asked.items() if name not in ("kind", "when", "name", "resumed")}
     text = (run.folder / "plan.yaml").read_text(encoding="utf-8")
+    if run.kind == "sweep":
+        started = desk.runs.start(
+            run.kind,
+            text,
+            **more,
+            resumed=run.number if (run.folder / "sweep" / "results").is_dir() else None,
+        )
+        return go_to(f"/choose?run={started.number}")
     return go_to(f"/run/{desk.runs.start(run.kind, text, **more).number}")
 
 

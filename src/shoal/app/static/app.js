@@ -8,12 +8,14 @@
   async function send(form) {
     const main = document.getElementById("main");
     const focused = document.activeElement && describe(document.activeElement);
+    const fields = new URLSearchParams(new FormData(form));
+    const getting = form.method === "get";
     main.classList.add("busy");
     let page;
     try {
-      const answer = await fetch(form.action, {
-        method: "POST", headers: PIECE, body: new URLSearchParams(new FormData(form)),
-      });
+      const answer = getting
+        ? await fetch(`${form.action}?${fields}`, { headers: PIECE })
+        : await fetch(form.action, { method: "POST", headers: PIECE, body: fields });
       page = new DOMParser().parseFromString(await answer.text(), "text/html");
       if (!page.getElementById("main")) throw new Error("no page");
     } catch (error) {
@@ -21,7 +23,15 @@
       form.submit(); // the browser shows what is wrong
       return;
     }
-    for (const place of ["header.top", "#main"]) {
+    if (getting) history.replaceState(null, "", `${form.getAttribute("action")}?${fields}`);
+    put(page, ["header.top", "#main"]);
+    const again = focused && document.querySelector(focused);
+    if (again) again.focus({ preventScroll: true });
+  }
+
+  // Takes places, and the figures of plots, from a page that came back.
+  function put(page, places) {
+    for (const place of places) {
       document.querySelector(place).replaceWith(document.importNode(page.querySelector(place), true));
     }
     const old = document.getElementById("specs");
@@ -29,9 +39,24 @@
     const specs = page.getElementById("specs");
     if (specs) document.body.append(document.importNode(specs, true));
     ready();
-    const again = focused && document.querySelector(focused);
-    if (again) again.focus({ preventScroll: true });
   }
+
+  // While a run goes on, what it has found is shown anew, not more often than it can be drawn.
+  let refreshing = false;
+  document.addEventListener("found", async function () {
+    if (refreshing || !document.querySelector("[data-refresh]")) return;
+    refreshing = true;
+    try {
+      const answer = await fetch(location.href, { headers: PIECE });
+      put(new DOMParser().parseFromString(await answer.text(), "text/html"), ["#results"]);
+    } finally {
+      setTimeout(() => { refreshing = false; }, 1500);
+    }
+  });
+
+  document.addEventListener("input", function (event) {
+    if (event.target.matches("[data-shows]")) event.target.nextElementSibling.textContent = `${event.target.value} %`;
+  });
 
   // How to find an element again in the page that comes back.
   function describe(element) {
@@ -99,7 +124,28 @@
     request.send(file);
   }
 
-  function droppable(place, over, take) {
+  // A small file is read here and sent as the text of a form.
+  async function sendText(form, file) {
+    form.elements.file.value = file.name;
+    form.elements.text.value = await file.text();
+    form.submit();
+  }
+
+  // Rules are checked while they are typed.
+  let typing = 0;
+  document.addEventListener("input", function (event) {
+    if (!event.target.matches("[data-check]")) return;
+    clearTimeout(typing);
+    typing = setTimeout(async function () {
+      const fields = new URLSearchParams({ text: event.target.value });
+      const answer = await fetch(event.target.dataset.check, { method: "POST", headers: PIECE, body: fields });
+      const piece = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const place = document.getElementById(event.target.getAttribute("aria-describedby"));
+      if (answer.ok) place.replaceChildren(...Array.from(piece.body.childNodes, (node) => document.importNode(node, true)));
+    }, 350);
+  });
+
+  function droppable(place, take) {
     place.addEventListener("dragover", function (event) {
       event.preventDefault();
       place.classList.add("over");
@@ -115,7 +161,7 @@
   function ready() {
     document.querySelectorAll("[data-load]").forEach(load);
     document.querySelectorAll("[data-upload]").forEach(function (place) {
-      droppable(place, "over", (data) => data.files.length && upload(place, data.files[0]));
+      droppable(place, (data) => data.files.length && upload(place, data.files[0]));
       place.querySelector("input[type=file]").addEventListener("change", function (event) {
         if (event.target.files.length) upload(place, event.target.files[0]);
       });
@@ -124,13 +170,28 @@
       chip.addEventListener("dragstart", (event) => event.dataTransfer.setData("text/plain", chip.dataset.column));
     });
     document.querySelectorAll("[data-set]").forEach(function (place) {
-      droppable(place, "over", function (data) {
+      droppable(place, function (data) {
         const column = data.getData("text/plain");
         const chip = document.querySelector(`.chip[data-column="${CSS.escape(column)}"]`);
         if (!chip) return;
         const list = chip.querySelector("select");
         list.value = place.dataset.set;
         list.form.requestSubmit();
+      });
+    });
+    document.querySelectorAll("form[data-file] input[type=file]").forEach(function (input) {
+      input.addEventListener("change", () => input.files.length && sendText(input.form, input.files[0]));
+    });
+    document.querySelectorAll(".tree li").forEach(function (node) {
+      node.addEventListener("dragstart", (event) => event.dataTransfer.setData("text/plain", node.dataset.node));
+      droppable(node, function (data) {
+        const form = node.closest(".category").querySelector(".tree-form");
+        const moved = data.getData("text/plain");
+        if (!form || !moved || moved === node.dataset.node) return;
+        form.elements.node.value = moved;
+        form.elements.how.value = "move";
+        form.elements.other.value = node.dataset.node;
+        form.requestSubmit();
       });
     });
     document.dispatchEvent(new Event("shown"));

@@ -5,7 +5,7 @@
   if (!place) return;
   const [stage, bar, standing, drawing] = [".stage", "progress", ".standing", ".falling"].map((s) => place.querySelector(s));
   const losses = [];
-  let released = false;
+  let found = 0;
 
   function draw() {
     if (losses.length < 2) return;
@@ -13,7 +13,8 @@
     const values = losses.map((one) => one.loss);
     const [low, high] = [Math.min(...values), Math.max(...values)];
     const x = (t) => (600 * (t - first)) / Math.max(last - first, 0.001);
-    const y = (loss) => 24 + 110 * (1 - (loss - low) / Math.max(high - low, 1e-9));
+    const y = (loss) => 4 + 112 * (1 - (loss - low) / Math.max(high - low, 1e-9));
+    if (!drawing) return;
     drawing.querySelector(".line").setAttribute("points", losses.map((one) => `${x(one.t)},${y(one.loss)}`).join(" "));
     drawing.querySelector(".high").textContent = `${high.toFixed(3)} %`;
     drawing.querySelector(".low").textContent = `${low.toFixed(3)} %`;
@@ -31,11 +32,14 @@
       if (typeof line.loss === "number") losses.push({ t: line.seconds, loss: line.loss });
     }
     draw();
-    document.dispatchEvent(new CustomEvent("told", { detail: told }));
-    if (told.state !== "running" || (told.released && !released && place.dataset.state === "waiting")) {
+    if (typeof told.found === "number" && told.found !== found) {
+      found = told.found;
+      standing.textContent = `${found} finished`;
+      document.dispatchEvent(new Event("found"));
+    }
+    if (told.state !== "running" || (told.released && !place.dataset.released)) {
       events.close();
       location.reload();
     }
-    released = Boolean(told.released);
   });
 })();
