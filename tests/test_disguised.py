@@ -119,8 +119,8 @@ def test_said_how_they_are_written_they_are_numbers_and_come_back_in_the_same_fo
         np.testing.assert_allclose(read, numbers)
         groups = release.groups
         means = np.array([numbers[groups == group].mean() for group in groups])
-        whole = release.data["v"].dtype == pl.Int64
-        np.testing.assert_allclose(release.data["v"].to_numpy(), np.rint(means) if whole else means)
+        written = max(decimals(text, reading) for text in texts)
+        np.testing.assert_allclose(release.data["v"].to_numpy(), np.round(means, written))
         release.write(tmp_path / "out.csv")
         out = [cell.strip('"') for cell in (tmp_path / "out.csv").read_text().splitlines()[1:]]
         np.testing.assert_allclose([value(text, reading) for text in out], release.data["v"].to_numpy())
@@ -136,6 +136,11 @@ def value(text, reading):
     """Return the number that a text stands for."""
     decimal = reading.get("decimal", ".")
     return float("".join("." if sign == decimal else sign for sign in text if sign.isdigit() or sign in ("-", decimal)))
+
+
+def decimals(text, reading):
+    """Return how many digits of a text stand behind its mark of decimals."""
+    return sum(map(str.isdigit, text.partition(reading.get("decimal", "."))[2]))
 
 
 def _shape(text):

@@ -103,6 +103,13 @@ def _aggregators(draw, quasi, kinds, weight):
     return found
 
 
+def _decimals(draw, numbers):
+    if not _sometimes(draw, 6):
+        return {}
+    names = draw(st.lists(st.sampled_from([*numbers, "*"]), max_size=2, unique=True))
+    return {name: draw(st.sampled_from([0, 1, 3, "all"])) for name in names}
+
+
 def _several_sets(draw, quasi):
     if len(quasi) < 2 or not _sometimes(draw, 5):
         return [quasi]
@@ -156,6 +163,7 @@ def plans(draw, table, large=False):
         else draw(st.sampled_from([n, n // 2 + 1, n + 1, 1])),
         "quasi_identifiers": [quasi] if rules else _several_sets(draw, quasi),
         "seed": draw(st.integers(0, 3)),
+        "decimals": _decimals(draw, [name for name in quasi if kinds[name] == "number"]),
         **_category_settings(draw, quasi, kinds),
     }
     if large:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import gzip
 import math
+import re
 from collections import Counter, defaultdict
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -36,6 +37,20 @@ def cells_of_file(path, like, narrow=True):
         rows = [row or [""] for row in rows]
         return {name: [_parsed(row[j], like.get(name), narrow) for row in rows] for j, name in enumerate(names)}
     return cells_of_frame(pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_ipc(path))
+
+
+def written_decimals(path):
+    """Return with how many decimals the columns of a CSV have numbers; None where that is no grid for floats."""
+    with path.open(encoding="utf-8", newline="") as lines:
+        names, *rows = csv.reader(lines)
+    found = {}
+    for place, name in enumerate(names):
+        texts = [row[place] for row in rows if row and row[place] and row[place].lower() != "nan"]
+        plain = all(re.fullmatch(r"-?\d*\.?\d*", text) for text in texts) and texts
+        most = max((len(text.partition(".")[2]) for text in texts), default=0)
+        digits = max((abs(float(text)) for text in texts), default=0.0) * 10.0**most if plain else math.inf
+        found[name] = most if digits < 1e15 else None  # what a float holds
+    return found
 
 
 def cells_of_frame(frame):
@@ -69,9 +84,10 @@ def _parsed(text, dtype, narrow):
 class ReadBack:
     """A release as its file has it, beside the original, and the groups that its records are said to be in."""
 
-    def __init__(self, original, schema, released, plan, kinds, groups, by_column):
+    def __init__(self, original, schema, released, plan, kinds, groups, by_column, *, written=None):
         self.original, self.schema, self.released, self.kinds = original, schema, released, kinds
         self.plan, self.k = plan, plan["k"]
+        self.written = written or {}  # with how many decimals floats of a text file stand there
         self.n = len(next(iter(original.values())))
         sets = plan["quasi_identifiers"]
         self.sets = [[name] for part in sets for name in part] if by_column else sets
@@ -165,7 +181,8 @@ class ReadBack:
             number, numbers = _number(value), [_number(v) for v in values]
             if name in self.ruled:
                 numbers = [_number(v) for v in self.original[name] if v is not None]
-            assert min(numbers) <= number <= max(numbers), f"column {name}: a value out of its group's range"
+            beyond = Fraction(self.unit(name), 2) if self.decimals_asked(name) is not None else 0  # may be rounded out
+            assert min(numbers) - beyond <= number <= max(numbers) + beyond, f"column {name}: out of its group's range"
             if name not in self.ruled:
                 how = self.plan.get("aggregators", {}).get(name, "mean")
                 self.recomputed(name, how, number, numbers, own)
@@ -195,6 +212,8 @@ class ReadBack:
         elif how == "median":
             expected = _median(numbers, own)
         elif how == "mode":
+            if self.decimals_asked(name) is not None:
+                return  # a value of the group, rounded
             assert _weight_of(number, numbers, own) >= _heaviest(numbers, own), f"column {name}: not the mode"
             return
         else:
@@ -204,8 +223,9 @@ class ReadBack:
         off = Fraction(1, 10**6 if self.schema[name] == pl.Float32 else 10**10) * largest
         off += Fraction(2) ** (-149 if self.schema[name] == pl.Float32 else -1074)  # the least float that is not 0
         spread = max(numbers) - min(numbers)
-        rounding = Fraction(unit, 2) + spread / 2**46 if unit else off
-        if how == "median" and unit and spread < 2**52:  # nothing but the last rounding
+        real = self.schema[name].is_float()
+        rounding = Fraction(unit, 2) + (off if real else spread / 2**46) if unit else off
+        if how == "median" and unit and not real and spread < 2**52:  # nothing but the last rounding
             rounding = Fraction(unit, 2)
         assert abs(number - expected) <= rounding, f"column {name}: not the {how} of its group"
         even = unit == 1 and self.schema[name].is_integer() and expected.denominator == 2
@@ -213,19 +233,28 @@ class ReadBack:
             assert number % 2 == 0, f"column {name}: half goes to the even number"
 
     def unit(self, name):
-        """What released values are rounded to, 0 for floats."""
+        """What released values are rounded to, 0 for floats that have no grid."""
         dtype = self.schema[name]
+        asked = self.decimals_asked(name)
         if dtype.is_integer():
             return 1
         if dtype.is_decimal():
-            return Fraction(1, 10**dtype.scale)
+            return Fraction(1, 10 ** (dtype.scale if asked is None else min(dtype.scale, asked)))
         if dtype == pl.Date:
             return _GRAINS[0]
         if dtype.is_temporal():
             ticks = [int(_number(v)) for v in self.original[name] if v is not None]
             coarse = (g for g in _GRAINS if all((tick - ticks[0]) % g == 0 for tick in ticks))
             return next(coarse, 1000 if dtype.time_unit == "ms" else 1)
-        return 0
+        decimals = asked if asked is not None else self.written.get(name)
+        given = self.plan.get("decimals", {})
+        return 0 if decimals is None or given.get(name, given.get("*")) == "all" else Fraction(1, 10**decimals)
+
+    def decimals_asked(self, name):
+        """How many decimals the plan asks for, None where it names no number."""
+        given = self.plan.get("decimals", {})
+        asked = given.get(name, given.get("*"))
+        return asked if isinstance(asked, int) and not self.schema[name].is_integer() else None
 
     def combinations_that_occur(self):
         """Released categories stand together somewhere in the original."""

@@ -21,7 +21,7 @@ import shoal
 from command_line import run as run_command
 from random_plans import plans
 from random_tables import LARGE_SIZES, MARK, in_its_form, tables
-from read_back import ReadBack, cells_of_file, cells_of_frame
+from read_back import ReadBack, cells_of_file, cells_of_frame, written_decimals
 
 EXAMPLES = int(os.environ.get("SHOAL_FUZZ_EXAMPLES", "350"))
 _LONG = r"\d[\d.e+-]{6,}"
@@ -130,9 +130,9 @@ def check_run(table, asked, ending, folder, *, inspected=False, measured=False):
     released = cells_of_file(out, schema, narrow=table.form != "csv")
     weight = asked.get("weight")
     by_column = shoal.METHODS[release.summary.method].by_column
-    ReadBack(original, schema, released, asked, table.kinds, release.groups, by_column).check(
-        persons_of(asked, original), original[weight] if weight else None, table.edits
-    )
+    written = written_decimals(data) if table.form == "csv" else None
+    back = ReadBack(original, schema, released, asked, table.kinds, release.groups, by_column, written=written)
+    back.check(persons_of(asked, original), original[weight] if weight else None, table.edits)
     check_types(table, out, ending)
     if measured:
         check_measures(release, table)

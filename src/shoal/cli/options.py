@@ -28,6 +28,9 @@ Quasi = Annotated[
         "-q", "--quasi-identifiers", help="Columns to microaggregate: a,b. Repeat for separate sets. Or auto."
     ),
 ]
+SetSize = Annotated[
+    int | None, typer.Option(help="Columns of each set that no rule needs, with -q auto: 3 if not said.")
+]
 Refine = Annotated[bool, typer.Option("--refine", help="Improve the groups of the method while that lowers the loss.")]
 AllNumeric = Annotated[
     bool, typer.Option("--all-numeric", help="Take all numeric columns without another role as quasi-identifiers.")

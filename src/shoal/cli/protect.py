@@ -45,6 +45,7 @@ from shoal.cli.options import (
     Rules,
     Scaling,
     Seed,
+    SetSize,
     Signs,
     SmallStrata,
     Strata,
@@ -73,9 +74,7 @@ def protect(
     output: Annotated[Path, typer.Option("-o", "--output", metavar="OUT", help="Where to write the release.")],
     k: Annotated[int | None, typer.Option("-k", help="Smallest group, at least 2.")] = None,
     quasi: Quasi = None,
-    set_size: Annotated[
-        int | None, typer.Option(help="Columns of each set that no rule needs, with -q auto: 3 if not said.")
-    ] = None,
+    set_size: SetSize = None,
     method: Annotated[str | None, typer.Option("-m", "--method", help="See `shoal methods`.")] = None,
     option: Annotated[
         list[str] | None,

@@ -112,7 +112,7 @@ def lower_bound(  # noqa: PLR0915 - a loop in one piece
     >>> from shoal.partition.optimal.seen_groups import no_groups
     >>> x = np.array([[0.0, 0.0], [0.0, 1.0], [5.0, 5.0], [5.0, 6.0]])
     >>> found = lower_bound(x, 2, no_groups(), np.array([0, 1, 0, 1]))
-    >>> round(found.value, 5), found.complete
+    >>> round(found.value, 4), found.complete
     (1.0, True)
     """
     n, d = values.shape

@@ -29,6 +29,7 @@ def prove(
     groups: Ints,
     until: float,
     threads: int,
+    *,
     enough: float | None = None,
     tell: TellBound = float,
     seen: list[SeenGroups] | None = None,

@@ -178,7 +178,7 @@ class NumericSearch:
     ) -> Proved:
         """Return a lower bound, and what proves it, until a moment of the monotonic clock."""
         seen = [block.seen for block in state.blocks]
-        return prove(self.problem, state.groups, until, threads, enough, tell, seen)
+        return prove(self.problem, state.groups, until, threads, enough=enough, tell=tell, seen=seen)
 
     def _cycle_of_regions(
         self,
