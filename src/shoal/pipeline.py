@@ -1,40 +1,29 @@
-"""START HERE. The way a record takes: read, declare, block, partition, aggregate, check, measure."""
+"""START HERE. The way a record takes: read, declare, then block, partition, aggregate, check, and what is told of it.
+
+The steps between are those of :func:`shoal.release.protecting.protect_records`, of a whole table or of each block.
+"""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from shoal.aggregate.sets import Aggregation, aggregate_sets
-from shoal.blocking.blocks import cut_blocks
-from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.errors import PlanError
-from shoal.kernels.arrays import Ints
-from shoal.kernels.progress import show_progress
 from shoal.plan.blocking import Blocking
 from shoal.plan.dominance import Dominance
 from shoal.plan.files_read import files_read
 from shoal.plan.plan import Plan, Reading, merge_settings
 from shoal.release.certificate import check_certificate
+from shoal.release.clock import Clock
 from shoal.release.declaring import Declared, declare
-from shoal.release.grouping import Grouped, complete_groups, form_groups
 from shoal.release.kept_columns import kept_notes
 from shoal.release.kept_order import order_notes
-from shoal.release.own_values import own_values
-from shoal.release.promises import check_release
+from shoal.release.protecting import protect_records
 from shoal.release.release import Release, check_output, check_report
-from shoal.release.ruled import Forming, Ruled, keep_at_least_loss
-from shoal.release.run import Run
-from shoal.release.searching import long_search
-from shoal.release.strata import strata_of_sets, stratify
 from shoal.release.summary import summarise
-from shoal.rules.accounting import account_for
-from shoal.rules.guard import guard_rules
 from shoal.tables.files import Source
 from shoal.tables.manifest import manifest_path
 from shoal.tables.reading import read
@@ -237,95 +226,20 @@ def run(
 
     A release that will be ``written`` has its edit rules checked on the file, not here.
     """
-    plan, sets = declared.plan, declared.sets
-    editing = guard = None
-    if declared.rules:
-        by_column = declared.method.name if declared.method.by_column else ""
-        editing, guard = guard_rules(declared.rules, sets, plan, table, source, by_column)
-        sets = [quasi.with_aggregators(editing.aggregators) for quasi in sets]
-        clock.lap("prepare rules")
-    unruled, declared = declared, replace(declared, sets=sets)
-    strata = stratify(declared, table)
-    shown, apart = strata_of_sets(declared, strata)
-    how = Aggregation(plan.k, declared.weights, plan.combinations == "observed")
-
-    def form(by: Declared, inside: Sequence[Ints], seen: Sequence[QuasiIdentifiers] | None = None) -> Grouped:
-        blocks = [cut_blocks(quasi, codes, plan.k, plan.blocking) for quasi, codes in zip(shown, inside, strict=True)]
-        clock.lap("block")
-        with show_progress(len(table) * len(sets), progress, ahead=long_search(by, len(table))) as advance:
-            grouped = form_groups(
-                replace(by, sets=shown),
-                table,
-                strata,
-                apart=inside,
-                blocks=blocks,
-                report=advance,
-                threads=threads,
-                seen=seen,
-            )
-        clock.lap("partition")
-        return grouped
-
-    def regroup(by: Declared, made: Grouped, groups: list[Ints]) -> Grouped:
-        return complete_groups(made, groups, replace(by, sets=shown), table, strata, threads=threads)
-
-    ruled = Ruled()
-    if editing:
-        grouped, protected, ruled = keep_at_least_loss(
-            declared,
-            unruled,
-            editing,
-            table,
-            apart=apart,
-            forming=Forming(shown, form, regroup),
-            how=how,
-            threads=threads,
-        )
-        clock.lap("keep rules")
-    else:
-        grouped = form(declared, apart)
-        protected = aggregate_sets(grouped.sets, grouped.groups, how, threads)
-        protected = [replace(part, quasi=quasi) for part, quasi in zip(protected, sets, strict=True)]
-        clock.lap("aggregate")
-    data = check_release(plan, table, strata.codes, protected, grouped.conditions)
-    if guard:
-        ruled = ruled.checked(guard.check_table(data, written))
-    clock.lap("check")
-    # what is suppressed for patterns of missing cells is no cost of a rule
-    as_shown = [replace(part, quasi=quasi) for part, quasi in zip(protected, shown, strict=True)]
-    rules = account_for(editing, ruled.kept, as_shown, how, ruled.without) if editing else []
-    own = own_values(declared, table, protected)
-    told = [*kept_notes(plan, table), *order_notes(plan, table, open_table(data))]
+    made = protect_records(declared, table, source, clock, threads=threads, progress=progress, written=written)
+    told = [*kept_notes(declared.plan, table), *order_notes(declared.plan, table, open_table(made.data))]
     clock.lap("look at kept columns")
-    done = Run(declared, strata, grouped, protected, rules, ruled, source, own, told)
-    summary = summarise(done, seconds=clock.seconds())
+    figures, grouped, protected = made.run.figures(told), made.run.grouped, made.run.protected
+    summary = summarise(figures, seconds=clock.seconds())
     return Release(
-        data=data,
+        data=made.data,
         groups=protected[0].groups if len(protected) == 1 else np.column_stack([p.groups for p in protected]),
         summary=summary,
-        plan=plan,
+        plan=declared.plan,
         timings=clock.laps,
         source=source,
         original=table.native,
-        guard=guard,
+        guard=made.guard,
         steps_again=grouped.searched.again if grouped.searched else None,
-        proof=grouped.searched.proof if grouped.searched and not done.for_patterns else None,
+        proof=grouped.searched.proof if grouped.searched and not figures.for_patterns else None,
     )
-
-
-class Clock:
-    """Seconds of each step."""
-
-    def __init__(self) -> None:
-        self.started = self._last = time.perf_counter()
-        self.laps: dict[str, float] = {}
-
-    def lap(self, step: str) -> None:
-        """Take note of the seconds since the last step."""
-        now = time.perf_counter()
-        self.laps[step] = round(self.laps.get(step, 0.0) + now - self._last, 6)
-        self._last = now
-
-    def seconds(self) -> float:
-        """Return the seconds since the start."""
-        return time.perf_counter() - self.started

@@ -1,4 +1,4 @@
-"""What blocks are cut from, where they are cut by counting: passes over the records, in parts that are put together by +.
+"""What blocks are cut from, where they are cut by counting: passes over the records, in parts that are added up.
 
 The records may be in one array, or in batches on many machines: ``over(part)`` calls ``part(values, roots)`` on the
 scaled values (n, d) of the blocking columns and the stratum (n,) of each record, as often as it likes, and adds up what
@@ -28,20 +28,18 @@ Part = TypeVar("Part", bound=Summable)
 class Over(Protocol):
     """One pass over all records."""
 
-    def __call__(self, part: Callable[[Floats, Ints], Part]) -> Part: ...
+    def __call__(self, part: Callable[[Floats, Ints], Part]) -> Part:
+        """Call ``part(values, roots)`` on all records, in batches, and add up."""
+        ...
 
 
 class Cut(Protocol):
-    """Blocks that follow from a small table of counts.
-
-    Attributes
-    ----------
-    sizes : int64 (blocks,)
-        How many records each has.
-    """
+    """Blocks that follow from a small table of counts."""
 
     @property
-    def sizes(self) -> Ints: ...
+    def sizes(self) -> Ints:
+        """How many records each block has."""
+        ...
 
     def blocks(self, values: Floats, roots: Ints) -> Ints:
         """Return the block of each record of a batch."""
@@ -72,9 +70,7 @@ class Reach:
         return cls(np.bincount(roots, minlength=count), low, high)
 
     def __add__(self, other: Reach) -> Reach:
-        return Reach(
-            self.counts + other.counts, np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        )
+        return Reach(self.counts + other.counts, np.minimum(self.low, other.low), np.maximum(self.high, other.high))
 
     @property
     def width(self) -> Floats:

@@ -10,8 +10,8 @@ of the interleaved bits. One pass over the records writes some levels into the c
 codes, and the leaves follow from that table by their prefixes: any engine that can count numbers can cut the same
 blocks, and no table has more than a million codes but where there are more records than that in leaves still to be cut.
 Where a code is shared by more than L records, the next levels of these records are read in the same way, down to
-``_BITS`` of them; records that coincide in every bit stay together, even if they are more than L. Centroids are those of
-the places on the grid of these bits, whose sums are whole numbers, so that nothing depends on the order of the records.
+``_BITS`` of them; records that coincide in every bit stay together, even if they are more than L. Centroids are those
+of the places on the grid of these bits, whose sums are whole numbers: nothing depends on the order of the records.
 
 Source: A. Solanas, A. Martinez-Balleste, J. Domingo-Ferrer, S. Bujalance and J. M. Mateo-Sanz, A 2^d-tree-based
 blocking method for microaggregating very large data sets.
@@ -164,7 +164,9 @@ def _split(over: Over, roots: int, size: int) -> Tree:
         tree = Tree(reach, tuple(passes), np.empty(0, dtype=np.int64))
         table = over(_Next(tree, crowded, level, levels))
         coded = _fits(len(crowded), levels * d)
-        codes = table.keys & np.uint64(2 ** (levels * d) - 1) if coded else np.arange(len(table.keys), dtype=np.uint64)
+        codes: Words = np.arange(len(table.keys), dtype=np.uint64)
+        if coded:
+            codes = table.keys.astype(np.uint64) & np.uint64(2 ** (levels * d) - 1)
         parents = _parents(table.keys, levels * d if coded else -1)
         found, full = leaves_of_codes(parents, codes, table.counts, levels, d if coded else 0, size)
         passes.append(Level(level, levels, crowded, table.keys, found + count))
@@ -187,9 +189,7 @@ class _Next:
     def __call__(self, values: Floats, roots: Ints) -> Counts:
         numbers = self.tree._numbers(values, roots)
         rows = np.arange(len(roots))
-        return Counts.of(
-            self.tree.next_keys(values, roots, numbers, rows, self.crowded, self.level, self.levels)[1]
-        )
+        return Counts.of(self.tree.next_keys(values, roots, numbers, rows, self.crowded, self.level, self.levels)[1])
 
 
 @dataclass(frozen=True)
@@ -284,13 +284,12 @@ def _close_gaps(leaves: Ints, count: int) -> Ints:
 @kernel
 def _place(value: float, low: float, width: float) -> int:
     """Place of a value on the grid of all bits between the limits of its root."""
-    return min(int((value - low) / width * 2.0**_BITS), 2**_BITS - 1)
+    place = int((value - low) / width * 2.0**_BITS)
+    return int(min(place, 2**_BITS - 1))
 
 
 @kernel
-def _read_bits(
-    values: Floats, rows: Ints, roots: Ints, low: Floats, width: Floats, level: int, levels: int
-) -> Words:
+def _read_bits(values: Floats, rows: Ints, roots: Ints, low: Floats, width: Floats, level: int, levels: int) -> Words:
     """Interleave the bits of some levels of the places of some rows: words (rows, ceil(levels * d / 64)).
 
     ``values`` is (n, d), ``roots`` (n,), the limits of the roots are (roots, d).

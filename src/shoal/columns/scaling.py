@@ -32,7 +32,7 @@ class Scale:
 
     Whatever the scaling, the mean becomes 0.
 
-    ``base`` is the lowest value of the column and ``unit`` a power of two; ``location`` and ``spread`` are in that unit.
+    ``base`` is the lowest value of the column, ``unit`` a power of two; ``location`` and ``spread`` are in that unit.
     A constant column has a spread of 0 and becomes 0 everywhere: it plays no part in distances.
 
     ``kept`` is what may be taken from the values of a column that is not scaled without changing a digit of their

@@ -12,6 +12,7 @@ from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.columns.scaling import DEFAULT_SCALING, Scale, ScalingName, fit_scale
 from shoal.errors import DataError, FileError, PlanError, counted, did_you_mean
 from shoal.kernels.arrays import Floats
+from shoal.measures.pairs import WholeColumn
 from shoal.partition.methods import Method, find_method
 from shoal.plan.automatic import AUTO, is_auto
 from shoal.plan.plan import EVERY_COLUMN, Plan, column_mistakes, mentions, role_mistakes
@@ -62,6 +63,8 @@ class Declared:
         The edit rules of the plan.
     doubtful : list of str
         Quasi-identifiers that nobody named and that look like direct identifiers.
+    whole : dict of WholeColumn
+        What is known of the columns in the whole table, where ``sets`` has a block of it.
     """
 
     plan: Plan
@@ -71,6 +74,12 @@ class Declared:
     weights: Floats | None
     rules: list[Rule]
     doubtful: list[str]
+    whole: Mapping[str, WholeColumn] = field(default_factory=dict)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether there are categories among the quasi-identifiers."""
+        return any(quasi.mixed for quasi in self.sets)
 
 
 def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False) -> Declared:

@@ -10,7 +10,7 @@ from shoal.kernels.arrays import Ints
 from shoal.kernels.threads import Report
 from shoal.partition.conditions.condition import Condition
 from shoal.partition.missing_patterns import alike_in_groups, share_patterns
-from shoal.release.conditions import conditions_of, group_count, grow_sets
+from shoal.release.conditions import conditions_of, grow_sets
 from shoal.release.declaring import Declared
 from shoal.release.partitioning import partition_sets
 from shoal.release.searching import Searched
@@ -34,8 +34,8 @@ class Grouped:
         The group of each record.
     conditions : list of list of Condition
         What the groups meet beside their size.
-    merged : int
-        How many groups were merged with others, so that they do.
+    merged : list of int
+        How many groups of each set were merged with others, so that they do.
     searched : Searched or None
         What a search did.
     """
@@ -45,7 +45,7 @@ class Grouped:
     blocks: Sequence[Ints]
     groups: list[Ints]
     conditions: list[list[Condition]]
-    merged: int
+    merged: list[int]
     searched: Searched | None
 
 
@@ -68,7 +68,7 @@ def form_groups(
     groups, searched = partition_sets(by, apart, blocks, report, threads)
     if searched and seen is not None:
         searched = replace(searched, reached=None, bound=None, gap=None)
-    made = Grouped(declared.sets, apart, blocks, groups, [], 0, searched)
+    made = Grouped(declared.sets, apart, blocks, groups, [], [], searched)
     return complete_groups(made, groups, declared, table, strata, threads=threads)
 
 
@@ -82,9 +82,10 @@ def complete_groups(
         alike = [share_patterns(*pair, plan.k) for pair in zip(declared.sets, groups, strict=True)]
         declared, groups = replace(declared, sets=[quasi for quasi, _ in alike]), [own for _, own in alike]
     conditions = conditions_of(declared, table, strata.persons)
-    count = group_count(groups)
+    before = groups
     groups = grow_sets(declared, groups, [(codes, strata.codes) for codes in apart], conditions, threads)
-    sets, merged = declared.sets, count - group_count(groups)
-    if merged and patterns:
+    sets = declared.sets
+    merged = [int(was.max()) - int(now.max()) for was, now in zip(before, groups, strict=True)]
+    if any(merged) and patterns:
         sets = [alike_in_groups(*pair) for pair in zip(sets, groups, strict=True)]
     return replace(made, sets=sets, groups=groups, conditions=conditions, merged=merged)
