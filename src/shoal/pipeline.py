@@ -6,19 +6,25 @@ The steps between are those of :func:`shoal.release.protecting.protect_records`,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from shoal.engines.choosing import engine_settings, open_engine
+from shoal.engines.memory import MemoryEngine
 from shoal.errors import PlanError
 from shoal.plan.blocking import Blocking
 from shoal.plan.dominance import Dominance
+from shoal.plan.engine import EngineSettings
 from shoal.plan.files_read import files_read
 from shoal.plan.plan import Plan, Reading, merge_settings
+from shoal.release.by_block import protect_by_block
 from shoal.release.certificate import check_certificate
 from shoal.release.clock import Clock
 from shoal.release.declaring import Declared, declare
+from shoal.release.engine_release import EngineRelease, check_engine_output
 from shoal.release.kept_columns import kept_notes
 from shoal.release.kept_order import order_notes
 from shoal.release.protecting import protect_records
@@ -56,6 +62,7 @@ def protect(
     combinations: str | None = None,
     dominance: Dominance | Mapping[str, Any] | None = None,
     blocking: Blocking | Mapping[str, Any] | str | None = None,
+    engine: EngineSettings | Mapping[str, Any] | str | None = None,
     reading: Reading | Mapping[str, Any] | None = None,
     rules: str | Path | Sequence[str] | Mapping[str, str] | None = None,
     broken_rules: str | None = None,
@@ -134,6 +141,10 @@ def protect(
         ``"spread-tree"``, ``"2d-tree"``, ``"univariate"``, ``"equal-counts"`` or ``"fixed-counts"``; as a dict with
         ``method``, ``size``, ``columns`` and ``repair``. Large tables are cut into blocks that are partitioned one by
         one; without it all records are partitioned together.
+    engine : str or dict
+        ``"memory"``, ``"duckdb"`` or ``"spark"``: the table is protected block by block, with the same cells whichever
+        moves the rows, see docs/engines.md; as a dict with ``name``, ``memory``, ``master``, ``row`` and ``settings``.
+        Relations of DuckDB and lazy frames of polars are moved by DuckDB, and tables of Spark by Spark.
     reading : dict
         ``delimiter``, ``encoding``, ``missing``, ``header``, ``decimal``, ``thousands`` and ``signs`` of a text file,
         where looking at it is not enough.
@@ -189,6 +200,18 @@ def protect(
     clock = Clock()
     settings = merge_settings(plan, given)
     inputs = files_read(settings, original=data, plan=plan)
+    moved_by = engine_settings(data, settings)
+    if moved_by is not None:
+        settings["engine"] = moved_by
+    if moved_by is not None and moved_by.name != "memory":
+        return _protect_elsewhere(
+            data,
+            moved_by,
+            settings,
+            clock,
+            written=(output, report, certificate, overwrite),
+            steps=Steps(all_numeric, threads, progress),
+        )
     if output is not None:
         check_output(Path(output), inputs, overwrite)
     if report is not None:
@@ -199,9 +222,12 @@ def protect(
         check_certificate(Path(certificate), settings.get("options") or {}, inputs, overwrite, others)
     source, table = read(data, settings)
     clock.lap("read")
-    declared = declare(settings, table, all_numeric)
-    clock.lap("declare")
-    release = run(declared, table, source, clock, threads=threads, progress=progress, written=output is not None)
+    if moved_by is not None:
+        release = _protect_in_memory(table, source, settings, clock, Steps(all_numeric, threads, progress))
+    else:
+        declared = declare(settings, table, all_numeric)
+        clock.lap("declare")
+        release = run(declared, table, source, clock, threads=threads, progress=progress, written=output is not None)
     if output is not None:
         release.write(output, report, certificate=certificate, overwrite=overwrite)
         return release
@@ -243,3 +269,69 @@ def run(
         steps_again=grouped.searched.again if grouped.searched else None,
         proof=grouped.searched.proof if grouped.searched and not figures.for_patterns else None,
     )
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How the steps of a run go: which columns, on how many threads, and who is told of it."""
+
+    all_numeric: bool
+    threads: int | None
+    progress: bool | Callable[[int], None] | None
+
+
+def _protect_in_memory(
+    table: Table, source: Source | None, settings: Mapping[str, Any], clock: Clock, steps: Steps
+) -> Release:
+    """Protect a table block by block, in memory."""
+    engine = MemoryEngine(table)
+    figures = protect_by_block(engine, settings, clock, **asdict(steps))
+    figures = replace(figures, source=source)
+    return Release(
+        data=engine.result(figures.plan.identifiers),
+        groups=engine.groups(),
+        summary=summarise(figures, seconds=clock.seconds()),
+        plan=figures.plan,
+        timings=clock.laps,
+        source=source,
+        original=table.native,
+    )
+
+
+def _protect_elsewhere(
+    data: Any,
+    moved_by: EngineSettings,
+    settings: Mapping[str, Any],
+    clock: Clock,
+    *,
+    written: tuple[str | Path | None, str | Path | None, str | Path | None, bool],
+    steps: Steps,
+) -> Release:
+    """Protect a table block by block, where DuckDB or Spark has its rows."""
+    output, report, certificate, overwrite = written
+    if report is not None or certificate is not None:
+        raise PlanError(f"report, certificate: need both tables in memory (engine: {moved_by.name}); leave them out")
+    if output is not None:
+        check_engine_output(Path(output), [], overwrite)
+    engine = open_engine(data, moved_by, steps.threads)
+    try:
+        if output is not None:
+            check_engine_output(Path(output), [("the original", one) for one in engine.inputs()], overwrite)
+        clock.lap("read")
+        figures = protect_by_block(engine, settings, clock, **asdict(steps))
+        release = EngineRelease(
+            data=engine.result(figures.plan.identifiers) if output is None else None,
+            groups=np.empty(0, dtype=np.int64),
+            summary=summarise(figures, seconds=clock.seconds()),
+            plan=figures.plan,
+            timings=clock.laps,
+            engine=engine,
+            sizes=[part.sizes for part in figures.sets],
+        )
+        if output is not None:
+            release.write(output, overwrite=overwrite)
+            engine.close()
+    except BaseException:
+        engine.close()
+        raise
+    return release

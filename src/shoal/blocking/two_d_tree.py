@@ -104,16 +104,19 @@ class Tree:
     def _numbers(self, values: Floats, roots: Ints) -> Ints:
         numbers, rows = roots.astype(np.int64), np.arange(len(roots))
         for one in self.passes:
-            rows, keys = self.next_keys(values, roots, numbers, rows, one.crowded, one.first, one.levels)
+            rows, keys = self._keys(values, roots, numbers[rows], rows, one)
             numbers[rows] = one.numbers[np.searchsorted(one.keys, keys)]
         return numbers
 
-    def next_keys(
-        self, values: Floats, roots: Ints, numbers: Ints, rows: Ints, crowded: Ints, first: int, levels: int
-    ) -> tuple[Ints, NDArray[Any]]:
-        """Return the rows that are in crowded leaves, and the keys that tell them apart."""
-        at = np.searchsorted(crowded, numbers[rows])
-        inside = crowded[np.minimum(at, len(crowded) - 1)] == numbers[rows]
+    def next_keys(self, values: Floats, roots: Ints, level: Level) -> NDArray[Any]:
+        """Return the keys of the records of a batch that are in the crowded leaves of a level."""
+        return self._keys(values, roots, self._numbers(values, roots), np.arange(len(roots)), level)[1]
+
+    def _keys(self, values: Floats, roots: Ints, numbers: Ints, rows: Ints, level: Level) -> tuple[Ints, NDArray[Any]]:
+        """Return those of some rows, in leaves of these numbers, that are in crowded ones, and their keys."""
+        crowded, first, levels = level.crowded, level.first, level.levels
+        at = np.searchsorted(crowded, numbers)
+        inside = crowded[np.minimum(at, len(crowded) - 1)] == numbers
         rows, at = rows[inside], at[inside]
         words = _read_bits(values, rows, roots, self.reach.low, self.reach.width, first, levels)
         if words.shape[1] == 1 and _fits(len(crowded), levels * values.shape[1]):
@@ -162,7 +165,8 @@ def _split(over: Over, roots: int, size: int) -> Tree:
     while len(crowded) and level < _BITS:
         levels = min(max(1, _CODE // d), _BITS - level)
         tree = Tree(reach, tuple(passes), np.empty(0, dtype=np.int64))
-        table = over(_Next(tree, crowded, level, levels))
+        none = np.empty(0, dtype=np.int64)
+        table = over(_Next(tree, Level(level, levels, crowded, none, none)))
         coded = _fits(len(crowded), levels * d)
         codes: Words = np.arange(len(table.keys), dtype=np.uint64)
         if coded:
@@ -182,14 +186,10 @@ class _Next:
     """Counts the next bits of records in crowded leaves: the part of a pass, which may travel to another machine."""
 
     tree: Tree
-    crowded: Ints
-    level: int
-    levels: int
+    level: Level
 
     def __call__(self, values: Floats, roots: Ints) -> Counts:
-        numbers = self.tree._numbers(values, roots)
-        rows = np.arange(len(roots))
-        return Counts.of(self.tree.next_keys(values, roots, numbers, rows, self.crowded, self.level, self.levels)[1])
+        return Counts.of(self.tree.next_keys(values, roots, self.level))
 
 
 @dataclass(frozen=True)
