@@ -312,11 +312,13 @@ def _protect_elsewhere(
     if report is not None or certificate is not None:
         raise PlanError(f"report, certificate: need both tables in memory (engine: {moved_by.name}); leave them out")
     if output is not None:
-        check_engine_output(Path(output), [], overwrite)
+        check_engine_output(Path(output), moved_by.name, [], overwrite)
     engine = open_engine(data, moved_by, steps.threads)
     try:
         if output is not None:
-            check_engine_output(Path(output), [("the original", one) for one in engine.inputs()], overwrite)
+            check_engine_output(
+                Path(output), moved_by.name, [("the original", one) for one in engine.inputs()], overwrite
+            )
         clock.lap("read")
         figures = protect_by_block(engine, settings, clock, **asdict(steps))
         release = EngineRelease(

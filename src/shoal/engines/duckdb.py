@@ -34,6 +34,16 @@ if TYPE_CHECKING:
 _SHARE = 0.45  # of the memory of the process, for DuckDB; the rest is for batches, workers and Python itself
 
 
+_KEPT: list[object] = []  # engines whose lazy results somebody may still hold: what they put aside stays until the end
+
+
+def new_folder(owner: object) -> Path:
+    """Make a folder for what is put aside, which is removed with its owner, or when the process ends."""
+    folder = Path(tempfile.mkdtemp(prefix="shoal-"))
+    weakref.finalize(owner, shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 class DuckdbEngine:
     """Rows in Parquet files, moved by DuckDB."""
 
@@ -42,10 +52,8 @@ class DuckdbEngine:
     def __init__(self, paths: Sequence[Path], memory: int | None = None, threads: int | None = None) -> None:
         duckdb = import_duckdb()
         self.precision: Precision = NOTHING_SAID
-        self.originals: Any = None  # what must live as long as the engine
         self._paths = list(paths)
-        self._folder = Path(tempfile.mkdtemp(prefix="shoal-"))
-        self._end = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        self._folder = new_folder(self)
         self._connection = duckdb.connect()
         self._run(f"SET temp_directory = {_text(self._folder / 'sorting')}")
         self._run("SET preserve_insertion_order = true")
@@ -110,7 +118,8 @@ class DuckdbEngine:
 
     def result(self, drop: Sequence[str]) -> Any:
         """Return the release as a relation of DuckDB, in the order of the rows."""
-        return self._connection.sql(self._ordered(drop))
+        self.keep()
+        return self._connection.cursor().sql(self._ordered(drop))
 
     def write(self, path: Path, drop: Sequence[str]) -> None:
         """Write the release, in the order of the rows, as a Parquet file or a folder of them."""
@@ -125,7 +134,12 @@ class DuckdbEngine:
     def close(self) -> None:
         """Remove what was put aside."""
         self._connection.close()
-        self._end()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def keep(self) -> Path:
+        """Keep what was put aside until the process ends, and return where that is."""
+        _KEPT.append(self)
+        return self._folder
 
     def _numbered(self) -> str:
         """Return what selects all rows with their numbers."""
@@ -220,8 +234,7 @@ class DuckdbEngine:
         return self._connection.cursor().sql(query).to_arrow_reader(GROUP_ROWS)
 
     def _one(self, query: str) -> Any:
-        found = self._run(query).fetchone()
-        return found[0]
+        return self._run(query).fetchall()[0][0]
 
     def _run(self, query: str) -> Any:
         with _told():

@@ -1,11 +1,12 @@
 """Relations of DuckDB and lazy frames of polars: put aside as Parquet, which numbers their rows, and given back lazily.
 
 Neither says which row is which when it is asked twice, so that it is asked once. What comes back reads the file of the
-release, which lives as long as the release or what was made of it does.
+release, which lives until the process ends.
 """
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import weakref
 from collections.abc import Sequence
@@ -21,17 +22,21 @@ from shoal.plan.engine import EngineSettings
 def open_lazy(data: Any, kind: str, asked: EngineSettings, threads: int | None) -> DuckdbEngine:
     """Return an engine that has the rows of a relation or a lazy frame."""
     import_duckdb()
-    folder = tempfile.TemporaryDirectory(prefix="shoal-")
-    file = Path(folder.name) / "original.parquet"
-    with room_needed(Path(folder.name)):
-        if kind == "polars":
-            data.sink_parquet(file)
-        else:
-            data.write_parquet(str(file))
-    engine = (LazyFrameEngine if kind == "polars" else DuckdbEngine)([file], asked.memory_bytes, threads)
-    engine.originals = folder  # removed with it
-    if kind == "duckdb":
-        _check_types(engine, data)
+    folder = Path(tempfile.mkdtemp(prefix="shoal-"))
+    file = folder / "original.parquet"
+    try:
+        with room_needed(folder):
+            if kind == "polars":
+                data.sink_parquet(file)
+            else:
+                data.write_parquet(str(file))
+        engine = (LazyFrameEngine if kind == "polars" else DuckdbEngine)([file], asked.memory_bytes, threads)
+        weakref.finalize(engine, shutil.rmtree, folder, ignore_errors=True)
+        if kind == "duckdb":
+            _check_types(engine, data)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     return engine
 
 
@@ -42,13 +47,10 @@ class LazyFrameEngine(DuckdbEngine):
         """Return the release as a lazy frame, in the order of the rows."""
         import polars as pl
 
-        folder = tempfile.TemporaryDirectory(prefix="shoal-")
-        file = Path(folder.name) / "release.parquet"
-        with room_needed(Path(folder.name)):
+        file = self.keep() / "release.parquet"
+        with room_needed(file.parent):
             self.write(file, drop)
-        frame = pl.scan_parquet(file)
-        weakref.finalize(self, folder.cleanup)
-        return frame
+        return pl.scan_parquet(file)
 
 
 def _check_types(engine: DuckdbEngine, relation: Any) -> None:

@@ -52,7 +52,7 @@ class EngineRelease(Release):
         if report is not None or certificate is not None:
             self._refuse("reports and certificates")
         path = Path(path)
-        check_engine_output(path, [("the original", one) for one in self.engine.inputs()], overwrite)
+        check_engine_output(path, self.engine.name, [("the original", one) for one in self.engine.inputs()], overwrite)
         manifest = manifest_path(path)
         if single_file(path):
             with written_whole(path, manifest, like=self.engine.inputs(), overwrite=overwrite) as part:
@@ -116,8 +116,10 @@ class EngineRelease(Release):
         )
 
 
-def check_engine_output(path: Path, inputs: Inputs, overwrite: bool) -> None:
+def check_engine_output(path: Path, engine: str, inputs: Inputs, overwrite: bool) -> None:
     """Refuse a path that the rows of an engine cannot be written to, before any work is done."""
+    if single_file(path) and engine == "spark":
+        raise FileError(f"'{path}': Spark writes a folder of Parquet files; name one that is not there yet")
     if single_file(path):
         check_output(path, inputs, overwrite)
         return
