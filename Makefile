@@ -7,16 +7,20 @@ SECONDS ?= 60
 EXAMPLES ?= 300
 SEED ?=
 
-.PHONY: demo test test-slow fuzz lint format types bench kernels kernels-check kernels-record lock clean
+.PHONY: demo test test-slow test-engines fuzz lint format types bench kernels kernels-check kernels-record lock clean
 
 demo: .venv/run.stamp
 	$(BIN)/shoal demo
 
 test: lint types
-	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow"
+	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow and not spark"
 
 test-slow: .venv/dev.stamp
 	$(BIN)/python -m pytest -n 2 -m slow
+
+# DuckDB and Spark, also on a cluster; needs Java 17 for Spark, some 450 MB and minutes
+test-engines: .venv/engines.stamp
+	$(BIN)/python -m pytest -n 0 tests/test_engines.py tests/test_engines_spark.py
 
 fuzz: .venv/dev.stamp
 	$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) --examples $(EXAMPLES) $(if $(SEED),--seed $(SEED))
@@ -65,3 +69,7 @@ clean:
 .venv/dev.stamp: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	touch $@ .venv/run.stamp
+
+.venv/engines.stamp: .venv/dev.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[engines-test]"
+	touch $@

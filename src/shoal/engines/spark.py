@@ -120,9 +120,7 @@ class SparkEngine:
         with _told():
             blocked = self._rows.mapInArrow(numbered, with_block)
             released = blocked.groupBy(BLOCK).applyInArrow(protected, with_figures).persist(StorageLevel.DISK_ONLY)
-            figures = [
-                pickle.loads(row[0]) for row in released.where(f"{_FIGURES} is not null").select(_FIGURES).collect()
-            ]
+            told = released.where(f"{_FIGURES} is not null").select(_FIGURES).collect()
         report(int(handing.sizes.sum()))
         self._rows = released.drop(_FIGURES)
         return [pickle.loads(row[0]) for row in told]
@@ -147,7 +145,7 @@ class SparkEngine:
         kept = [_quoted(name) for name in self._names if name not in drop]
         with _told():
             self._rows.orderBy(ROW).select(*kept).write.mode("overwrite").parquet(path.resolve().as_uri())
-        for other in [*path.glob("_SUCCESS"), *path.glob(".*.crc"), *path.glob("._*")]:
+        for other in [*path.glob("_SUCCESS"), *path.glob(".*.crc")]:  # what Hadoop leaves beside the parts
             other.unlink()
 
     def inputs(self) -> list[Path]:

@@ -85,7 +85,7 @@ def protect_by_block(
             parts = engine.protect_blocks(handing, threads, partial(_report, advance, survey.records * place))
             sets.append(add_blocks_of_set(parts))
     clock.lap("protect blocks")
-    _check(engine, plan, survey.records)
+    _check(engine, declared, survey.records)
     distinct = None
     if declared.mixed:
         names = [name for part in plan.quasi_identifiers for name in part]
@@ -301,17 +301,18 @@ def _cut(engine: Engine, quasi: QuasiIdentifiers, strata: StrataCounts, plan: Pl
     return _CutSet(COUNTED[cut.method](over, len(strata.sizes), plan.k, size), columns, places)
 
 
-def _check(engine: Engine, plan: Plan, records: int) -> None:
+def _check(engine: Engine, declared: Declared, records: int) -> None:
     """Check the promises on the result, in the engine: rows, types, and every key of at least k records."""
+    plan = declared.plan
     before, after = engine.released_types()
     check_table(before, after, set(), (records, engine.count()))
     if plan.missing_patterns != "counted":
         return
-    for part in plan.quasi_identifiers:
-        fewest = engine.rarest(part)
+    for names in (quasi.names for quasi in declared.sets):
+        fewest = engine.rarest(names)
         if fewest < plan.k:
             raise BrokenPromise(
-                f"a combination of {', '.join(part)}, missing cells included, has {counted(fewest, 'record')}, fewer "
+                f"a combination of {', '.join(names)}, missing cells included, has {counted(fewest, 'record')}, fewer "
                 f"than k = {plan.k}"
             )
 
