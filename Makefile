@@ -7,10 +7,13 @@ SECONDS ?= 60
 EXAMPLES ?= 300
 SEED ?=
 
-.PHONY: demo test test-slow test-engines fuzz lint format types bench kernels kernels-check kernels-record lock clean
+.PHONY: demo app test test-slow test-engines fuzz lint format types bench kernels kernels-check kernels-record lock clean
 
 demo: .venv/run.stamp
 	$(BIN)/shoal demo
+
+app: .venv/app.stamp
+	$(BIN)/shoal app --example
 
 test: lint types
 	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow and not spark"
@@ -66,9 +69,13 @@ clean:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	touch $@
 
+.venv/app.stamp: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[app]"
+	touch $@ .venv/run.stamp
+
 .venv/dev.stamp: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
-	touch $@ .venv/run.stamp
+	touch $@ .venv/run.stamp .venv/app.stamp
 
 .venv/engines.stamp: .venv/dev.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[engines-test]"

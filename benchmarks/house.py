@@ -28,7 +28,7 @@ def imported() -> dict[str, set[str]]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("shoal."):
                 own.add(str(node.module).split(".")[1])
-            elif isinstance(node, ast.Import) and room == "cli" and any(a.name == "shoal" for a in node.names):
+            elif isinstance(node, ast.Import) and room in ("app", "cli") and any(a.name == "shoal" for a in node.names):
                 own |= {"sweeps", "report"}  # the public names, whose highest rooms these are
         own.discard(room)
     return found

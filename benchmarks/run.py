@@ -30,6 +30,7 @@ BENCHMARKS = (
     "rule_sets",
     "rows",
     "start",
+    "learning",
 )
 
 

@@ -352,6 +352,7 @@ def unusual():
         "huge": {
             "x": draw.normal(size=60) * 1e300,
             "y": draw.normal(size=60) * 1e-300,
+            "least": draw.integers(0, 5, 60) * 5e-324,
             "z": draw.integers(2**62, 2**63 - 1, 60),
         },
         "two records": {"x": [1, 2], "c": ["a", "b"]},

@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from shoal.app import open_app
     from shoal.columns.hierarchy import Hierarchy, load_hierarchy
     from shoal.errors import (
         BrokenPromise,
@@ -14,9 +15,11 @@ if TYPE_CHECKING:
         ShoalError,
         printable,
     )
+    from shoal.kernels.progress import Standing
     from shoal.measures.catalogue import MEASURES
     from shoal.measures.measured import Measures
     from shoal.measures.measurement import measure
+    from shoal.measures.uniqueness import Uniqueness, uniqueness
     from shoal.partition.methods import METHODS, find_method
     from shoal.pipeline import protect
     from shoal.plan.blocking import Blocking
@@ -25,20 +28,24 @@ if TYPE_CHECKING:
     from shoal.plan.roles import Kind, Role
     from shoal.release.release import Release
     from shoal.release.summary import Summary
-    from shoal.report import report_page, write_report
+    from shoal.report import report_page, report_sections, write_report
+    from shoal.report.page import report_asset
     from shoal.rules.findings import RuleFinding, check_rules, write_rules
     from shoal.rules.localising import Localisation, localise_errors
     from shoal.rules.sources import read_rules
     from shoal.sweeps import Sweep, sweep
     from shoal.tables.example import example
+    from shoal.tables.files import FORMATS
     from shoal.tables.hierarchy_inspection import FEWEST, HierarchyInspection, inspect_hierarchy
     from shoal.tables.inspection import Inspection, inspect
+    from shoal.tables.reading import read_table
     from shoal.tables.set_valued import gather_sets, spread_sets
 
     __version__: str
 
 __all__ = [
     "FEWEST",
+    "FORMATS",
     "MEASURES",
     "METHODS",
     "Blocking",
@@ -60,8 +67,10 @@ __all__ = [
     "Role",
     "RuleFinding",
     "ShoalError",
+    "Standing",
     "Summary",
     "Sweep",
+    "Uniqueness",
     "WordNetSettings",
     "__version__",
     "check_rules",
@@ -73,18 +82,24 @@ __all__ = [
     "load_hierarchy",
     "localise_errors",
     "measure",
+    "open_app",
     "printable",
     "protect",
     "read_rules",
+    "read_table",
+    "report_asset",
     "report_page",
+    "report_sections",
     "spread_sets",
     "sweep",
+    "uniqueness",
     "write_report",
     "write_rules",
 ]
 
 _HOME = {
     "FEWEST": "shoal.tables.hierarchy_inspection",
+    "FORMATS": "shoal.tables.files",
     "MEASURES": "shoal.measures.catalogue",
     "METHODS": "shoal.partition.methods",
     "Blocking": "shoal.plan.blocking",
@@ -106,8 +121,10 @@ _HOME = {
     "Role": "shoal.plan.roles",
     "RuleFinding": "shoal.rules.findings",
     "ShoalError": "shoal.errors",
+    "Standing": "shoal.kernels.progress",
     "Summary": "shoal.release.summary",
     "Sweep": "shoal.sweeps",
+    "Uniqueness": "shoal.measures.uniqueness",
     "WordNetSettings": "shoal.plan.hierarchies",
     "check_rules": "shoal.rules.findings",
     "example": "shoal.tables.example",
@@ -118,12 +135,17 @@ _HOME = {
     "load_hierarchy": "shoal.columns.hierarchy",
     "localise_errors": "shoal.rules.localising",
     "measure": "shoal.measures.measurement",
+    "open_app": "shoal.app",
     "printable": "shoal.errors",
     "protect": "shoal.pipeline",
     "read_rules": "shoal.rules.sources",
+    "read_table": "shoal.tables.reading",
+    "report_asset": "shoal.report.page",
     "report_page": "shoal.report",
+    "report_sections": "shoal.report",
     "spread_sets": "shoal.tables.set_valued",
     "sweep": "shoal.sweeps",
+    "uniqueness": "shoal.measures.uniqueness",
     "write_report": "shoal.report",
     "write_rules": "shoal.rules.findings",
 }  # of each public name: loaded when it is first asked for, so that `import shoal` and `shoal --help` are quick

@@ -18,6 +18,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from pathlib import Path
+from traceback import walk_tb
 
 _LISTED = 50  # mistakes that one message shows
 _NAMED = 20  # values that one message names
@@ -165,3 +167,16 @@ def with_hints(names: Sequence[str], known: Sequence[str]) -> str:
     hints = [did_you_mean(name, known).replace("; did", ", did") for name in names[:_NAMED]]
     told = [f"'{name}'{hint}" for name, hint in zip(names, hints, strict=False)]
     return "; ".join(told) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+
+
+def failure(error: BaseException) -> str:
+    """Say what failed in shoal itself and where, without what the error says: that may have cells in it.
+
+    >>> failure(ZeroDivisionError("1200 / 0"))
+    'shoal failed with ZeroDivisionError, which is a mistake of shoal; please report it'
+    """
+    house = Path(__file__).parent
+    frames = [frame for frame, _ in walk_tb(error.__traceback__) if house in Path(frame.f_code.co_filename).parents]
+    at = frames[-1] if frames else None
+    where = f" in {Path(at.f_code.co_filename).relative_to(house)}, line {at.f_lineno}" if at else ""
+    return f"shoal failed with {type(error).__name__}{where}, which is a mistake of shoal; please report it"

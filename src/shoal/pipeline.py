@@ -174,7 +174,9 @@ def protect(
         result does not depend on it.
     progress : bool or function
         Show progress on standard error; by default where that is a terminal. A function is told now and then how many
-        records are done instead; what it raises stops the work.
+        records are done instead, and while a search goes on, as a second argument, how it stands
+        (:class:`shoal.Standing`). What it raises stops the work; a search that is ended by a ``KeyboardInterrupt``
+        keeps the best that it has found.
 
     Returns
     -------

@@ -17,6 +17,7 @@ COMMANDS = {  # in the order in which they are listed; each is in the module of 
     "report": "Write a report of a release, whoever made it: one HTML file that needs no network.",
     "sweep": "Try every method at every k, measure each release, and recommend one.",
     "methods": "List the methods: name, source, cost and options.",
+    "app": "Open the application in the browser: everything by clicking, on this machine alone.",
     "demo": "Protect the embedded example and show the result.",
     "rules": "Check edit rules, find the cells to change, or write rules in another notation.",
     "hierarchy": "Look at hierarchies of categories, and make them from WordNet.",

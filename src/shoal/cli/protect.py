@@ -26,11 +26,14 @@ from shoal.cli.options import (
     DominanceAction,
     Drop,
     Encoding,
+    EngineOption,
     Force,
     Hierarchy,
     Input,
     Json,
     Keep,
+    Master,
+    Memory,
     Missing,
     MissingPatterns,
     NoHeader,
@@ -42,12 +45,14 @@ from shoal.cli.options import (
     Quasi,
     Refine,
     Repair,
+    Row,
     Rules,
     Scaling,
     Seed,
     SetSize,
     Signs,
     SmallStrata,
+    SparkSetting,
     Strata,
     Thousands,
     Weight,
@@ -56,6 +61,7 @@ from shoal.cli.options import (
     categories,
     decimals_of,
     dominance_of,
+    engine_of,
     names,
     pairs,
     persons_named,
@@ -111,6 +117,11 @@ def protect(
     block_size: BlockSize = None,
     block_columns: BlockColumns = None,
     repair: Repair = False,
+    engine: EngineOption = None,
+    memory: Memory = None,
+    master: Master = None,
+    row: Row = None,
+    spark: SparkSetting = None,
     rules: Rules = None,
     broken_rules: BrokenRules = None,
     product_rules: ProductRules = None,
@@ -157,6 +168,7 @@ def protect(
             combinations=combinations,
             dominance=dominance_of(dominance, dominance_action),
             blocking=blocks(blocking, block_size, block_columns, repair),
+            engine=engine_of(engine, memory, master, row, spark),
             reading=reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs),
             rules=rules,
             broken_rules=broken_rules,
@@ -184,7 +196,7 @@ def protect(
 def _without_role(release: shoal.Release) -> list[str]:
     """Name the columns that are kept because nothing was said about them."""
     said = {name for name, _ in release.plan.roles_named()}
-    kept = [name for name in release.data.columns if name not in said]  # a file gives a frame of polars
+    kept = [name for name in getattr(release.data, "columns", ()) if name not in said]  # an engine has written its own
     return [f"kept as they are, since nothing is said about them: {listed(kept, most=_NAMED)}"] if kept else []
 
 

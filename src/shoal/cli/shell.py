@@ -7,13 +7,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from traceback import walk_tb
 from typing import TYPE_CHECKING
 
 import typer
 
 import shoal
 from shoal.cli.process import Terminated
+from shoal.errors import failure
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -77,20 +77,9 @@ def _unexpected(error: BaseException, interrupted: Callable[[], str]) -> int:
     """Tell what failed, or raise it where the whole traceback is asked for; returns the exit status."""
     if os.environ.get(TRACEBACK) == "1":
         raise error
-    tell(f"error: {_failure(error)}; {interrupted()}", style="red")
+    traceback = f"{TRACEBACK}=1 shows the whole traceback, which may have values of the table in it"
+    tell(f"error: {failure(error)} (version {shoal.__version__}). {traceback}; {interrupted()}", style="red")
     return UNEXPECTED
-
-
-def _failure(error: BaseException) -> str:
-    """Say what failed and where, without what the error says: that may have cells in it."""
-    house = Path(shoal.__file__).parent
-    frames = [frame for frame, _ in walk_tb(error.__traceback__) if house in Path(frame.f_code.co_filename).parents]
-    at = frames[-1] if frames else None
-    where = f" in {Path(at.f_code.co_filename).relative_to(house)}, line {at.f_lineno}" if at else ""
-    return (
-        f"shoal {shoal.__version__} failed with {type(error).__name__}{where}, which is a mistake of shoal; please "
-        f"report it. {TRACEBACK}=1 shows the whole traceback, which may have values of the table in it"
-    )
 
 
 @contextmanager

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from shoal.engines.duckdb import DuckdbEngine
 from shoal.engines.engine import Engine
-from shoal.errors import DataError, FileError, PlanError
+from shoal.engines.parquet import parquet_files
+from shoal.errors import DataError, PlanError
 from shoal.plan.engine import EngineSettings
 
 _NATIVE = {"polars": "duckdb", "duckdb": "duckdb", "pyspark": "spark"}  # engine of the lazy tables of a library
@@ -60,26 +60,3 @@ def open_engine(data: object, asked: EngineSettings, threads: int | None) -> Eng
             "out"
         )
     return DuckdbEngine(parquet_files(data), asked.memory_bytes, threads)
-
-
-def parquet_files(path: str | Path) -> list[Path]:
-    """Return the Parquet files at a path, in a folder or of a pattern, in the order of their names."""
-    text = str(path)
-    where = Path(path)
-    if where.is_dir():
-        found = sorted(where.glob("**/*.parquet"))
-        found = [one for one in found if not any(p.startswith(("_", ".")) for p in one.relative_to(where).parts)]
-        if not found:
-            raise FileError(f"'{where}' has no files that end in .parquet; an engine reads Parquet")
-        return found
-    if where.is_file():
-        if where.suffix.lower() not in (".parquet", ".pq"):
-            raise FileError(
-                f"'{where}' does not end in .parquet, and an engine reads Parquet; convert it, or leave engine out"
-            )
-        return [where]
-    pattern = any(mark in text for mark in "*?[")
-    found = [Path(one) for one in sorted(glob.glob(text, recursive=True))] if pattern else []  # noqa: PTH207 - from a root
-    if not found:
-        raise FileError(f"'{where}' is not there")
-    return found

@@ -7,6 +7,7 @@ the same bytes. Memory is freed as soon as a row group is written.
 from __future__ import annotations
 
 import errno
+import glob
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -93,6 +94,29 @@ def _part(path: Path, number: int) -> Path:
         return path
     path.mkdir(exist_ok=True)
     return path / f"part-{number:05d}.parquet"
+
+
+def parquet_files(path: str | Path) -> list[Path]:
+    """Return the Parquet files at a path, in a folder or of a pattern, in the order of their names."""
+    text = str(path)
+    where = Path(path)
+    if where.is_dir():
+        found = sorted(where.glob("**/*.parquet"))
+        found = [one for one in found if not any(p.startswith(("_", ".")) for p in one.relative_to(where).parts)]
+        if not found:
+            raise FileError(f"'{where}' has no files that end in .parquet; an engine reads Parquet")
+        return found
+    if where.is_file():
+        if where.suffix.lower() not in (".parquet", ".pq"):
+            raise FileError(
+                f"'{where}' does not end in .parquet, and an engine reads Parquet; convert it, or leave engine out"
+            )
+        return [where]
+    pattern = any(mark in text for mark in "*?[")
+    found = [Path(one) for one in sorted(glob.glob(text, recursive=True))] if pattern else []  # noqa: PTH207 - from a root
+    if not found:
+        raise FileError(f"'{where}' is not there")
+    return found
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from urllib.parse import unquote, urlparse
 
 from shoal.engines.duckdb import head_of, protect_table
 from shoal.engines.engine import BLOCK, GROUP, HEAD, ROW, Handing, Part
-from shoal.engines.parquet import frame_of, regrouped
+from shoal.engines.parquet import frame_of, parquet_files, regrouped
 from shoal.errors import DataError, FileError, MissingExtra, PlanError, ShoalError, listed
 from shoal.kernels.arrays import Ints
 from shoal.plan.engine import EngineSettings
@@ -169,8 +169,6 @@ def open_spark(data: Any, asked: EngineSettings) -> SparkEngine:
         if asked.master or asked.settings:
             raise PlanError("engine.master, engine.settings: have no effect on a table of Spark, which has a session")
         return SparkEngine(data, asked.row)
-    from shoal.engines.choosing import parquet_files
-
     paths = parquet_files(data)
     session = SparkSession.getActiveSession()
     if session is not None and (asked.master or asked.settings):

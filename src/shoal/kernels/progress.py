@@ -16,6 +16,34 @@ _PATIENCE = 1.5  # seconds of work before a bar appears
 _FIRST_LINE = 10.0  # seconds of work before a line is written where there is no terminal; the next ones double it
 
 
+class Standing(str):
+    """How a search stands: a few words, and the figures in them.
+
+    Attributes
+    ----------
+    loss, gap : float or None
+        What would be lost if it ended now, and the part of that which could still be saved at most, in percent; None
+        where it is not known.
+
+    Examples
+    --------
+    >>> told = Standing("loss 4 %", loss=4.0)
+    >>> f"now {told}", told.loss, told.gap
+    ('now loss 4 %', 4.0, None)
+    """
+
+    __slots__ = ("gap", "loss")
+
+    def __new__(cls, words: str, loss: float | None = None, gap: float | None = None) -> Standing:
+        """Make words that know their figures."""
+        told = super().__new__(cls, words)
+        told.loss, told.gap = loss, gap
+        return told
+
+    loss: float | None
+    gap: float | None
+
+
 @contextmanager
 def show_progress(
     total: int,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import signature
@@ -51,7 +50,7 @@ class Option:
         if isinstance(value, str) and self.kind is not str:
             value = self._from_text(value)
         if self.kind is float and isinstance(value, int) and not isinstance(value, bool):
-            value = float(value) if abs(value) <= LARGEST_OPTION else math.inf
+            value = float(min(max(value, -2 * LARGEST_OPTION), 2 * LARGEST_OPTION))  # floats do not hold all
         if type(value) is not self.kind:
             raise PlanError(f"option '{self.name}' takes {_A_VALUE[self.kind]}, not {value!r}")
         if self.choices and value not in self.choices:
@@ -59,7 +58,7 @@ class Option:
             raise PlanError(f"option '{self.name}' takes one of {', '.join(self.choices)}, not {value!r}{hint}")
         if isinstance(value, float) and not np.isfinite(value):
             raise PlanError(f"option '{self.name}' must be a finite number")
-        if isinstance(value, int) and not -LARGEST_OPTION <= value <= LARGEST_OPTION:
+        if isinstance(value, int | float) and not -LARGEST_OPTION <= value <= LARGEST_OPTION:
             raise PlanError(f"option '{self.name}' must be at most {LARGEST_OPTION}")
         if self.least is not None and isinstance(value, int | float) and value < self.least:
             raise PlanError(f"option '{self.name}' must be at least {self.least:g}, not {value:g}")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from pydantic import Field, field_validator
+from pydantic import field_validator
 
 from shoal.errors import PlanError, did_you_mean
 from shoal.plan.limits import LARGEST_OPTION
@@ -31,7 +31,7 @@ class Blocking(Settings):
     section: ClassVar[str] = "blocking."
 
     method: Literal["2d-tree", "spread-tree", "univariate", "equal-counts", "fixed-counts"]
-    size: Annotated[int, Field(le=LARGEST_OPTION)] | Literal["auto"] = "auto"
+    size: int | Literal["auto"] = "auto"
     columns: tuple[str, ...] = ()
     repair: Flag = False
 
@@ -40,6 +40,8 @@ class Blocking(Settings):
     def _number_or_auto(cls, value: object) -> object:
         if value != "auto" and (not isinstance(value, int) or isinstance(value, bool)):
             raise PlanError("blocking.size: must be a whole number or auto")
+        if isinstance(value, int) and value > LARGEST_OPTION:
+            raise PlanError(f"blocking.size: must be at most {LARGEST_OPTION}")
         return value
 
 

@@ -10,10 +10,10 @@ import yaml
 
 from shoal.errors import FileError, PlanError, printable
 from shoal.plan.limits import LARGEST_YAML, read_small
-from shoal.plan.yaml_input import YamlMistake, compose, told
+from shoal.plan.yaml_input import PlainLoader, YamlMistake, compose, told
 
 
-class _OnceEach(yaml.SafeLoader):
+class _OnceEach(PlainLoader):
     """Reads YAML in which no setting may be given twice."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:

@@ -184,7 +184,7 @@ class Plan(CategorySettings):
         """Take a flat list of names as one set."""
         if isinstance(value, str):
             return ((value,),)
-        if isinstance(value, list | tuple) and value and all(isinstance(name, str) for name in value):
+        if isinstance(value, list | tuple) and value and not any(isinstance(part, list | tuple) for part in value):
             return (tuple(value),)
         return value
 
@@ -273,9 +273,10 @@ class Plan(CategorySettings):
 
     def to_yaml(self) -> str:
         """Return the plan as YAML."""
-        import yaml  # late, here and in what reads plans: most plans are made of arguments
+        # late, here and in what reads plans: most plans are made of arguments
+        from shoal.plan.yaml_output import written_yaml
 
-        return yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True)
+        return written_yaml(self.to_dict())
 
     @classmethod
     def from_yaml(cls, text: str) -> Plan:

@@ -19,15 +19,18 @@ def _only(what: str, *kinds: type, but: type | None = None) -> BeforeValidator:
 
     def checked(value: object) -> object:
         if isinstance(value, kinds) and not (but and isinstance(value, but)):
-            raise _KindError(f"must be {what}, and not a text")
+            number = "true or false" if isinstance(value, bool) else "a number"
+            given = "a text" if isinstance(value, _TEXTS) else number
+            raise _KindError(f"must be {what}, and not {given}")
         return value
 
     return BeforeValidator(checked)
 
 
-Whole = Annotated[int, _only("a whole number", str, bytes, bool)]
-Real = Annotated[float, _only("a number", str, bytes, bool), Field(allow_inf_nan=False)]
-Flag = Annotated[bool, _only("true or false", str, bytes, int, float, but=bool)]
+_TEXTS = (str, bytes)
+Whole = Annotated[int, _only("a whole number", *_TEXTS, bool)]
+Real = Annotated[float, _only("a number", *_TEXTS, bool), Field(allow_inf_nan=False)]
+Flag = Annotated[bool, _only("true or false", *_TEXTS, int, float, but=bool)]
 
 
 def named(value: object, setting: str) -> object:

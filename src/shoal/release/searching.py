@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.errors import PlanError, counted, decimal
 from shoal.kernels.arrays import Floats, Ints
+from shoal.kernels.progress import Standing
 from shoal.kernels.threads import Report, threads_of_each
 from shoal.partition.search.budget import Budget, budget_of
 from shoal.partition.search.driver import search
@@ -157,10 +158,12 @@ def _tell(problem: Searchable[Any], report: Report, place: int, records: int) ->
     total = problem.total()
 
     def tell(part: float, cost: float, bound: float) -> None:
-        words = f"{problem.measure} {decimal(100.0 * cost / total, 4)} %" if total > 0.0 else ""
-        if bound > 0.0:
-            words += f", gap {decimal(gap_of(cost, bound))} %"
-        report(int((place + part) * records), words)
+        loss = 100.0 * cost / total if total > 0.0 else None
+        gap = gap_of(cost, bound) if bound > 0.0 else None
+        words = "" if loss is None else f"{problem.measure} {decimal(loss, 4)} %"
+        if gap is not None:
+            words += f", gap {decimal(gap)} %"
+        report(int((place + part) * records), Standing(words, loss, gap))
 
     return tell
 

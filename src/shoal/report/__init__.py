@@ -8,10 +8,13 @@ a page, never rows.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from shoal.errors import MissingExtra
 from shoal.measures.how_made import how_made
+from shoal.measures.measured import Measures
 from shoal.measures.measurement import Names
 from shoal.plan.files_read import files_read
 from shoal.plan.plan import Plan, Reading
@@ -19,6 +22,7 @@ from shoal.release.release import Release, check_report
 from shoal.report.editions import find_edition
 from shoal.report.facts import facts_of_release, facts_of_tables
 from shoal.report.page import page_of
+from shoal.report.parts import Section
 from shoal.tables.files.writing_whole import write_whole
 
 
@@ -117,6 +121,7 @@ def report_page(
     edition: str = "internal",
     *,
     output: tuple[str, str] = ("", ""),
+    measures: Measures | None = None,
     threads: int | None = None,
     progress: bool | None = None,
 ) -> str:
@@ -130,6 +135,8 @@ def report_page(
         As for :func:`write_report`.
     output : tuple of str
         Name and SHA-256 of the file that the release was written to, where it was.
+    measures : Measures
+        What :meth:`Release.measure` has found, where it was called already.
     threads, progress
         As for :func:`shoal.measure`.
 
@@ -140,4 +147,35 @@ def report_page(
     >>> "What remains" in report_page(release, "external")
     True
     """
-    return page_of(facts_of_release(release, find_edition(edition), threads, progress, output))
+    measures = measures or release.measure(threads=threads, progress=progress)
+    return page_of(facts_of_release(release, find_edition(edition), measures, output))
+
+
+def report_sections(release: Release, measures: Measures | None = None) -> list[Section]:
+    """Return what the internal edition of the report of a release tells, for pages of another kind.
+
+    Parameters
+    ----------
+    release : Release
+        What it is about.
+    measures : Measures
+        What :meth:`Release.measure` has found, where it was called already.
+
+    Returns
+    -------
+    list of Section
+        Each with a title and parts: paragraphs, tables, plots as Vega-Lite, and cards with such parts. ``parts.html``
+        of :func:`report_asset` draws them.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> release = shoal.protect(shoal.example(60), k=3, quasi_identifiers=["age", "hours"], identifiers="name")
+    >>> [section.anchor for section in report_sections(release)][:3]
+    ['risk', 'highest-risk', 'groups']
+    """
+    if not all(map(find_spec, ("altair", "jinja2", "vl_convert"))):
+        raise MissingExtra("a report", "report")
+    from shoal.report.sections import sections_of
+
+    return sections_of(facts_of_release(release, find_edition("internal"), measures or release.measure()))

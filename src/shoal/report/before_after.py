@@ -323,10 +323,13 @@ def _edges(values: Floats, bins: int, whole: bool, date: bool) -> Floats:
     if not np.isfinite(high - low) or high <= low:
         half = max(0.5, abs(low) * 1e-6)
         return np.array([low - half, low + half])
-    step = _step((high - low) / bins, whole, date)
-    first = np.floor(low / step)
-    edges: Floats = (first + np.arange(int(np.floor(high / step) - first) + 2)) * step
-    if (np.diff(edges) <= 0.0).any():  # numbers so large that round ones between them do not exist
+    least = (high - low) / bins
+    edges: Floats = np.empty(0)
+    if least >= np.finfo(np.float64).tiny:
+        step = _step(least, whole, date)
+        first = np.floor(low / step)
+        edges = (first + np.arange(int(np.floor(high / step) - first) + 2)) * step
+    if not len(edges) or (np.diff(edges) <= 0.0).any():  # so small or large that no round ones lie between them
         edges = np.unique(np.linspace(low, high, bins + 1))
     return edges
 

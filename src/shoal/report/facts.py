@@ -117,10 +117,9 @@ class Facts:
 
 
 def facts_of_release(
-    release: Release, edition: Edition, threads: int | None, progress: bool | None, output: tuple[str, str] = ("", "")
+    release: Release, edition: Edition, measures: Measures, output: tuple[str, str] = ("", "")
 ) -> Facts:
     """Gather what there is to tell about a release; ``output`` is the name and checksum of its file."""
-    measures = release.measure(threads=threads, progress=progress)
     return _facts(
         edition.for_k(release.plan.k),
         measures,

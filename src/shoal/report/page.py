@@ -12,6 +12,8 @@ from shoal.errors import MissingExtra
 from shoal.report.facts import Facts
 from shoal.report.parts import Plot
 
+VEGA = "vega.js"
+
 
 def page_of(facts: Facts) -> str:
     """Return a report as the text of an HTML file."""
@@ -23,13 +25,17 @@ def page_of(facts: Facts) -> str:
     except ImportError:
         raise MissingExtra("a report", "report") from None
 
-    from shoal.report.sections import SECTIONS
+    from shoal.report.sections import sections_of
     from shoal.report.verdict import verdict
 
     environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        loader=jinja2.FunctionLoader(report_asset),
     )
-    template = environment.from_string(_asset("page.html"))
+    template = environment.get_template("page.html")
     specs: list[dict[str, Any]] = []
 
     def place(plot: Plot) -> str:
@@ -43,26 +49,43 @@ def page_of(facts: Facts) -> str:
     return template.render(
         facts=facts,
         verdict=verdict(facts),
-        sections=[section for make in SECTIONS if (section := make(facts))],
+        sections=sections_of(facts),
         place=place,
         specs=embedded,
-        style=Markup(_asset("page.css")),
-        script=Markup(_asset("page.js")),
+        style=Markup(report_asset("page.css")),
+        script=Markup(report_asset("page.js")),
         vega=Markup(_vega()),
         today=datetime.now(UTC).date().isoformat(),
     )
 
 
-def _asset(name: str) -> str:
-    return files("shoal.report").joinpath(name).read_text(encoding="utf-8")
+def report_asset(name: str) -> str:
+    """Return a file that reports are made with, for pages that look like them.
+
+    Parameters
+    ----------
+    name : str
+        ``page.css``, the style; ``parts.html``, the templates of what sections are made of; ``vega.js``, the scripts
+        that draw, which need the extra ``report``.
+
+    Examples
+    --------
+    >>> "--before" in report_asset("page.css")
+    True
+    """
+    return _vega_bundle() if name == VEGA else files("shoal.report").joinpath(name).read_text(encoding="utf-8")
 
 
 @cache
-def _vega() -> str:
-    """Return the scripts of Vega, as one text that can stand in a page."""
+def _vega_bundle() -> str:
     import vl_convert
 
-    return _in_script(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"), only_tags=True)
+    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+
+
+def _vega() -> str:
+    """Return the scripts of Vega, as one text that can stand in a page."""
+    return _in_script(_vega_bundle(), only_tags=True)
 
 
 def _in_script(text: str, only_tags: bool = False) -> str:

@@ -100,3 +100,8 @@ SECTIONS: list[Callable[[Facts], Section | None]] = [
     changed,
     origin,
 ]
+
+
+def sections_of(facts: Facts) -> list[Section]:
+    """Return the sections that apply."""
+    return [section for make in SECTIONS if (section := make(facts))]

@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.aggregate.sets import Aggregation, ProtectedSet, aggregate_column
 from shoal.columns.numbers import Column
+from shoal.columns.scaling import fit_scale
 from shoal.errors import counted
 from shoal.kernels.arrays import Floats, Masked
 from shoal.kernels.representatives import group_rows
@@ -178,17 +179,16 @@ def _violations(
 
 def _squares(column: Column, released: Masked, others: Masked) -> tuple[float, float]:
     """Return what released values lose more than others do, and all squares, in units of variance."""
-    seen = column.observed
-    x = column.values[seen].astype(np.float64)
-    variance = float(x.var()) if len(x) else 0.0
-    if variance == 0.0:
+    seen, scale = column.observed, fit_scale(column, "z-score")
+    if scale.spread == 0.0 or not seen.any():
         return 0.0, 0.0
+    x = scale.apply(column.values[seen])
 
     def lost(now: Masked) -> float:
-        put: Floats = np.where(now.observed, now.values, x.mean())[seen]
+        put: Floats = np.where(now.observed, scale.apply(now.values), 0.0)[seen]  # the mean for a suppressed one
         return float(((x - put) ** 2).sum())
 
-    return (lost(released) - lost(others)) / variance, float(len(x))
+    return lost(released) - lost(others), float(len(x))
 
 
 _WORDS = {

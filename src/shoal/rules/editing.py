@@ -15,6 +15,7 @@ import numpy as np
 from shoal.aggregate.sets import ProtectedSet
 from shoal.columns.categories import Category
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
+from shoal.columns.scaling import fit_scale
 from shoal.errors import PlanError
 from shoal.kernels.arrays import Flags, Floats, Masked
 from shoal.plan.plan import EVERY_COLUMN
@@ -158,8 +159,8 @@ def _ruled(quasi: QuasiIdentifiers, j: int, observations: Mapping[str, Observati
     column, scale, how = quasi.columns[j], quasi.scales[j], quasi.aggregators[j]
     if isinstance(column, Category) or scale is None:
         return RuledColumn(column, observations[column.name], 0.0, None, how)
-    values = column.values[column.observed].astype(np.float64)
-    spread = float(values.std()) * column.step if len(values) and scale.spread > 0.0 else 0.0
+    deviation = fit_scale(column, "z-score")  # whatever the scaling of the plan
+    spread = deviation.spread * deviation.unit * column.step if column.observed.any() else 0.0
     decimals = table.decimals(column.name)
     grid = Fraction(1, 10**decimals) if decimals is not None else None
     return RuledColumn(column, observations[column.name], spread, grid, how)

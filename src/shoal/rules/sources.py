@@ -106,7 +106,8 @@ def missing_columns(rules: Iterable[Rule], names: Sequence[str], removed: Sequen
         unknown = [name for name in rule.variables if name not in names]
         if rule.in_file and any(not did_you_mean(name, names) for name in unknown):
             # names that resemble none of the table are perhaps no names of columns, and the file no file of rules
-            mistakes.append(f"{rule.place}: {counted(len(unknown), 'column')} of the rule are not in the table")
+            told = counted(len(unknown), "column of the rule is", "columns of the rule are")
+            mistakes.append(f"{rule.place}: {told} not in the table")
             continue
         for name in rule.variables:
             if name in unknown:

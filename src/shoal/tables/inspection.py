@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from shoal.errors import DataError, FileError, PlanError, counted, printable
 from shoal.plan.hierarchies import HierarchySettings
 from shoal.plan.notebook import fragment, grid
 from shoal.plan.plan import Plan, Reading, as_reading
 from shoal.plan.roles import Kind, Role
+from shoal.plan.yaml_output import written_yaml
 from shoal.tables.disguised import disguise, numeral
 from shoal.tables.files import Source, file_format, read_file
 from shoal.tables.files.writing_whole import check_target, write_whole
@@ -38,12 +38,15 @@ class Inspection:
         How it was read.
     notes : tuple of str
         What was guessed while reading, and questions to the user.
+    table
+        The table as it was read, or as it was given. Never written anywhere.
     """
 
     records: int
     proposals: list[Proposal]
     reading: Reading
     notes: tuple[str, ...]
+    table: Any = field(default=None, repr=False, compare=False)
 
     def plan(self, k: int = 5) -> Plan:
         """Return the proposed plan; raises DataError where there is nothing to microaggregate."""
@@ -73,7 +76,7 @@ class Inspection:
         ]
         lines += [f"# {line}" for line in self._told()]
         lines += ["#", *(f"# {printable(note)}" for note in self.notes)] if self.notes else []
-        body = yaml.safe_dump(plan.to_dict(), sort_keys=False, allow_unicode=True, default_flow_style=None, width=100)
+        body = written_yaml(plan.to_dict(), default_flow_style=None, width=100)
         return "\n".join(lines) + "\n" + body
 
     def write(self, path: str | Path, k: int = 5, *, overwrite: bool = True) -> None:
@@ -152,7 +155,7 @@ def inspect(data: Any, reading: Reading | Mapping[str, Any] | None = None) -> In
     table = open_table(data)
     proposals = propose(table, labelled)
     questions = _marks_left(table, text) + _codes_for_missing(table, proposals, text)
-    return Inspection(len(table), proposals, reading, (*notes, *index_suspects(table), *questions))
+    return Inspection(len(table), proposals, reading, (*notes, *index_suspects(table), *questions), data)
 
 
 def _read_better(source: Source, reading: Reading) -> tuple[Source, Reading, list[str]]:

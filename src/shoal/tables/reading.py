@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal.errors import PlanError
 from shoal.plan.decimals import as_decimals
@@ -12,6 +12,9 @@ from shoal.plan.plan import Reading, as_reading
 from shoal.tables.decimals import precision_of
 from shoal.tables.files import Source, read_file
 from shoal.tables.table import Table, open_table
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def read(data: Any, settings: Mapping[str, Any]) -> tuple[Source | None, Table]:
@@ -29,3 +32,24 @@ def read(data: Any, settings: Mapping[str, Any]) -> tuple[Source | None, Table]:
     if reading != Reading():
         raise PlanError("reading: has no effect on a table that is in memory; leave it out")
     return None, open_table(data, precision_of(None, asked))
+
+
+def read_table(path: str | Path, reading: Reading | Mapping[str, Any] | None = None) -> pl.DataFrame:
+    """Read a table from a file, with the types that its release has.
+
+    Parameters
+    ----------
+    path : path
+        A file of one of the formats in docs/files.md.
+    reading : Reading or dict
+        How to read a text file, where looking at it is not enough.
+
+    Examples
+    --------
+    >>> import shoal, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     shoal.example(5).write_csv(f"{folder}/survey.csv")
+    ...     read_table(f"{folder}/survey.csv").height
+    5
+    """
+    return read_file(Path(path), as_reading(reading)).frame

@@ -1,0 +1,85 @@
+"""What the server works with: the workspace, its runs, and the table that is open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import shoal
+from shoal.app import draft
+from shoal.app.opened import Opened, Tables
+from shoal.app.runs import Run, Runs
+from shoal.app.workspace import Workspace
+
+UPLOAD_LIMIT = 4 * 2**30  # bytes
+
+
+class NothingOpen(Exception):  # noqa: N818 - says what is missing
+    """A page needs a table, and none is open."""
+
+
+@dataclass(frozen=True)
+class Desk:
+    """All that pages look at and change.
+
+    Attributes
+    ----------
+    workspace : Workspace
+        The folder.
+    runs : Runs
+        Its runs.
+    shared : bool
+        Whether others can reach the server: then no path of this machine can be opened.
+    upload_limit : int
+        Most bytes of a table that is sent.
+    """
+
+    workspace: Workspace
+    runs: Runs
+    shared: bool = False
+    upload_limit: int = UPLOAD_LIMIT
+    tables: Tables = field(default_factory=Tables)
+
+    def opened(self) -> Opened:
+        """Return the table that is open; raises NothingOpen, or ShoalError where it cannot be read any more."""
+        table = self.workspace.table()
+        if not table:
+            raise NothingOpen
+        return self.tables.open(Path(table["path"]), self.workspace.settings().get("reading"))
+
+    def table_name(self) -> str:
+        """Return the name of the table that is open; empty where none is."""
+        table = self.workspace.table()
+        return Path(table["path"]).name if table else ""
+
+    def table_path(self) -> str:
+        """Return the path of the table that is open; empty where none is."""
+        table = self.workspace.table()
+        return str(table["path"]) if table else ""
+
+    def open(self, path: Path, reading: dict[str, Any] | None = None, **more: Any) -> Opened:
+        """Open a table and propose a plan for it; where it cannot be read, nothing changes."""
+        opened = self.tables.open(path, reading)
+        self.workspace.open_table(path, **more)
+        with self.workspace.changed_settings() as settings:
+            settings.update(draft.proposed(opened.inspection))
+        return opened
+
+    def run(self, number: str) -> Run:
+        """Return a run; raises LookupError where there is none."""
+        return self.runs.find(number)
+
+    def latest_release(self) -> Run | None:
+        """Return the latest run of this table that made a release."""
+        own = [run for run in self.runs.all("protect") if run.asked.get("path") == self.table_path()]
+        return next((run for run in own if run.release), None)
+
+    def mistakes(self) -> list[str]:
+        """Return what is wrong with the plan as it stands."""
+        return draft.why_not(self.workspace.settings())
+
+
+def endings() -> list[str]:
+    """Return the endings of files that can be opened."""
+    return [*shoal.FORMATS, ".csv.gz"]
