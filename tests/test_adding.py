@@ -150,8 +150,8 @@ def test_a_file_format_is_two_functions_and_an_entry(monkeypatch, people, tmp_pa
     def write_lines(frame, path, form, kept):
         frame.write_ndjson(path)
 
-    monkeypatch.setitem(FORMATS, ".jsonl", Format("JSON lines", (".jsonl",), read_lines, write_lines))
-    first, second, back = (tmp_path / name for name in ("first.jsonl", "second.jsonl", "back.csv"))
+    monkeypatch.setitem(FORMATS, ".jlines", Format("JSON lines", (".jlines",), read_lines, write_lines))
+    first, second, back = (tmp_path / name for name in ("first.jlines", "second.jlines", "back.csv"))
     shoal.protect(people, 3, ["age", "pay"], method="mdav", output=first)
     assert pl.read_ndjson(first)["town"].to_list() == PEOPLE["town"].to_list()
     asked = [*ALL, "-m", "mdav", "--rules", tmp_path / "some.rules", "--json"]
@@ -167,5 +167,5 @@ def test_a_file_format_is_two_functions_and_an_entry(monkeypatch, people, tmp_pa
     first.write_text("{")
     assert "it is damaged" in run("inspect", first).stderr
     assert (
-        "reading: has no effect" in run("protect", second, "-o", tmp_path / "x.csv", *asked, "--delimiter", ";").stderr
+        "delimiter has no effect" in run("protect", second, "-o", tmp_path / "x.csv", *asked, "--delimiter", ";").stderr
     )

@@ -243,7 +243,7 @@ def test_a_mistake_ends_with_status_2_a_sentence_and_no_output(table, out, what)
     [
         (["protect", "none.csv", "-o", "out.csv", "-k", "3", "-q", "x"], "'none.csv' is not there"),
         (["inspect", "none.csv"], "'none.csv' is not there"),
-        (["inspect", "none.xlsx"], "the ending '.xlsx' is none of"),
+        (["inspect", "none.docx"], "the ending '.docx' is none of"),
         (["methods", "mdaw"], "there is no method 'mdaw'; did you mean 'mdav'?"),
     ],
 )

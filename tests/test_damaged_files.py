@@ -127,12 +127,15 @@ def test_files_with_odd_names_are_read_and_written(tmp_path, monkeypatch, name, 
 
 
 def test_a_name_like_a_pattern_reads_no_other_file(tmp_path):
-    pl.DataFrame({"x": [9, 9, 9]}).write_parquet(tmp_path / "a1.parquet")
-    with pytest.raises(shoal.FileError, match="not there"):
-        shoal.protect(tmp_path / "a*.parquet", **SETTINGS)
-    pl.DataFrame({"x": [1, 2, 6]}).write_ipc(tmp_path / "plain.arrow")
-    (tmp_path / "plain.arrow").rename(tmp_path / "a*.arrow")
-    assert shoal.protect(tmp_path / "a*.arrow", **SETTINGS).data["x"].to_list() == [3, 3, 3]
+    """Several files are one table where they are Parquet; a file that has the name of a pattern is that file."""
+    (tmp_path / "a1.csv").write_text("x\n9\n9\n9\n")
+    with pytest.raises(shoal.FileError, match="several files together must be Parquet"):
+        shoal.protect(tmp_path / "a*.csv", **SETTINGS)
+    for ending, write in ((".arrow", "write_ipc"), (".parquet", "write_parquet")):
+        getattr(pl.DataFrame({"x": [9, 9, 9]}), write)(tmp_path / f"a1{ending}")
+        getattr(pl.DataFrame({"x": [1, 2, 6]}), write)(tmp_path / f"plain{ending}")
+        (tmp_path / f"plain{ending}").rename(tmp_path / f"a*{ending}")
+        assert shoal.protect(tmp_path / f"a*{ending}", **SETTINGS).data["x"].to_list() == [3, 3, 3]
 
 
 @pytest.mark.parametrize("name", ["x" * 300 + ".csv", "x" * 245 + ".csv"])

@@ -24,6 +24,7 @@ from shoal.release.declaring import CATEGORY_METHOD, DEFAULT_METHOD
 from shoal.release.quasi_identifiers import suitable
 from shoal.sweeps.combinations import CATEGORY_METHODS, DEFAULT_KS, DEFAULT_METHODS
 from shoal.tables.files.formats import FORMATS
+from shoal.tables.files.packing import PACKINGS
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "shoal"
@@ -218,7 +219,9 @@ def test_tables_name_every_aggregator_scaling_blocking_and_ending():
     assert scalings == texts_in(Plan.model_fields["scaling"].annotation)
     cut = [names_in(cells[0])[0] for cells in table_under(pages["scale.md"], "`--blocking`")]
     assert set(cut) == set(BLOCKINGS) == set(texts_in(Blocking.model_fields["method"].annotation))
-    endings = {name for cells in table_under(pages["files.md"], "ending") for name in names_in(cells[0])} - {".gz"}
+    endings = {name for cells in table_under(pages["files.md"], "ending") for name in names_in(cells[0])} - set(
+        PACKINGS
+    )
     assert endings == {ending for one in FORMATS.values() for ending in one.endings}
 
 

@@ -214,7 +214,7 @@ def test_a_bad_text_file_is_refused_and_nothing_is_written(tmp_path, what):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("in.xlsx", "the ending '.xlsx' is none of .csv"),
+        ("in.docx", "the ending '.docx' is none of .csv"),
         ("in", "the ending '' is none of"),
         ("in.parquet.gz", "the ending"),
         ("in.sav.gz", "the ending"),
@@ -239,7 +239,7 @@ def test_a_file_that_cannot_be_read_is_a_file_error(tmp_path, name, message):
     [
         ("in.csv", "is the original"),
         ("../here/in.csv", "is the original"),
-        ("out.xlsx", "the ending '.xlsx' is none of"),
+        ("out.docx", "the ending '.docx' is none of"),
         ("out.parquet.gz", "the ending"),
         ("out.sas7bdat", "can be read but not written"),
         ("nowhere/out.csv", "is not there; make it first"),
@@ -314,7 +314,7 @@ def test_a_table_in_memory_can_be_written_whatever_its_other_columns_hold(tmp_pa
 
 @pytest.mark.parametrize("ending", [".parquet", ".sav"])
 def test_how_to_read_text_has_no_effect_on_other_files(tmp_path, ending):
-    with pytest.raises(shoal.PlanError, match="reading: has no effect"):
+    with pytest.raises(shoal.PlanError, match="reading: delimiter has no effect"):
         protect_bytes(tmp_path, b"", name=f"in{ending}", reading={"delimiter": ";"})
 
 

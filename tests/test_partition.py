@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
+import reference_paths
 from all_partitions import same_groups
 from shoal.columns.scaling import Records
 from shoal.kernels.missing_cells import filled_in
@@ -25,11 +26,11 @@ SLOW = {
     "hdf": lambda x, k: reference.density_first(x, k, -1.0),
     "dbfs": reference.dbfs,
     "tfrp": reference.tfrp,
-    "npn-mhm": reference.npn_mhm,
-    "md-mhm": lambda x, k: reference.group_path(x, reference.dbfs(x, k), k),
-    "mdav-mhm": lambda x, k: reference.group_path(x, reference.mdav(x, k), k),
-    "cbfs-mhm": lambda x, k: reference.group_path(x, reference.mdav_single(x, k), k),
-    "tsp-hm": reference.tsp_hm,
+    "npn-mhm": reference_paths.npn_mhm,
+    "md-mhm": lambda x, k: reference_paths.group_path(x, reference.dbfs(x, k), k),
+    "mdav-mhm": lambda x, k: reference_paths.group_path(x, reference.mdav(x, k), k),
+    "cbfs-mhm": lambda x, k: reference_paths.group_path(x, reference.mdav_single(x, k), k),
+    "tsp-hm": reference_paths.tsp_hm,
     "mst": reference.mst,
     "k-ward": reference.k_ward,
     "two-step-ga": reference.two_step_ga,
@@ -92,7 +93,7 @@ def test_univariate_is_optimal_among_all_cuts(seed, n, k, tied):
     x = draw("grid" if tied else "normal", n, 1, seed)
     labels = partition("univariate", x, k)
     assert np.bincount(labels).min() >= k
-    assert reference.sse(x, labels) == pytest.approx(reference.best_cut(x, np.argsort(x[:, 0]), k), abs=1e-12)
+    assert reference.sse(x, labels) == pytest.approx(reference_paths.best_cut(x, np.argsort(x[:, 0]), k), abs=1e-12)
 
 
 @given(seed=st.integers(0, 10_000), by=st.sampled_from(["pca", "sum"]))
@@ -101,7 +102,7 @@ def test_univariate_on_a_projection_is_optimal_along_its_order(seed, by):
     x = (x - x.mean(axis=0)) / x.std(axis=0)
     axis = np.linalg.svd(x)[2][0] if by == "pca" else np.ones(3)
     labels = partition("univariate", x, 3, by=by)
-    assert reference.sse(x, labels) == pytest.approx(reference.best_cut(x, np.argsort(x @ axis), 3))
+    assert reference.sse(x, labels) == pytest.approx(reference_paths.best_cut(x, np.argsort(x @ axis), 3))
 
 
 def test_individual_ranking_makes_runs_of_sorted_values():
@@ -153,7 +154,7 @@ def test_the_tour_visits_every_record_once_and_is_no_longer_than_nearest_point_n
     tour = short_tour(Records(x), new_watch())
     assert sorted(tour.tolist()) == list(range(n))
     length = np.sqrt([reference.distances(x, row) for row in x])
-    start = reference.nearest_point_next(x)
+    start = reference_paths.nearest_point_next(x)
     assert length[tour, np.roll(tour, 1)].sum() <= length[start, np.roll(start, 1)].sum() + 1e-9
 
 

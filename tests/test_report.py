@@ -1,4 +1,4 @@
-"""The report: what it says, that it says no more than its edition may, and that it appears whole or not at all."""
+"""Reports: the form of a page, what it says, and unusual tables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import hashlib
 import json
 import re
 import shlex
-from html.parser import HTMLParser
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
@@ -19,67 +18,20 @@ import pytest
 import shoal
 import shoal.report
 from command_line import run
-from shoal.report.editions import find_edition
-
-QUASI = ["age", "height", "hours", "income"]
-NASTY = ['in"come', "<b>bold</b>", "</script><script>alert(1)</script>", "a & b", "it's", "{{ 7 * 7 }}", "datum['x']"]
-FIGURES = re.compile(r"<script type=\"application/json\" id=\"specs\">(.*?)</script>", re.DOTALL)
-
-
-class Outline(HTMLParser):
-    """What a page is made of."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.tags, self.text, self.code = [], [], []
-        self.inside = []
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        self.inside.append(tag)
-        if tag == "code":
-            self.code.append("")
-
-    def handle_endtag(self, tag):
-        if tag in self.inside:
-            del self.inside[len(self.inside) - 1 - self.inside[::-1].index(tag) :]
-
-    def handle_data(self, data):
-        if "script" in self.inside or "style" in self.inside:
-            return
-        if "code" in self.inside:
-            self.code[-1] += data
-        self.text.append(data)
-
-    def all(self, name):
-        return [attributes for tag, attributes in self.tags if tag == name]
-
-    @property
-    def words(self):
-        return re.sub(r"[ \n]+", " ", " ".join(self.text))
-
-
-def without_vega(text):
-    """Return a page without the script of the library, which is the same in all."""
-    return re.sub(r"<script>.*?</script>", "", text, flags=re.DOTALL)
+from report_pages import NASTY, QUASI, Outline, page_of, protected_survey, without_vega
 
 
 @pytest.fixture(scope="module")
 def release():
-    roles = {"identifiers": "name", "confidential": "satisfied", "strata": "region", "weight": "weight"}
-    return shoal.protect(shoal.example(300), 5, QUASI, **roles, method="mdav")
+    return protected_survey()
+
+
+FIGURES = re.compile(r"<script type=\"application/json\" id=\"specs\">(.*?)</script>", re.DOTALL)
 
 
 @pytest.fixture(scope="module")
 def pages(release):
     return {edition: shoal.report_page(release, edition) for edition in ("internal", "external")}
-
-
-def page_of(before, after, tmp_path, edition="internal", quasi=None, **more):
-    path = shoal.write_report(before, after, tmp_path / "report.html", quasi, edition=edition, **more)
-    return path.read_text(encoding="utf-8")
 
 
 # the form of the page
@@ -237,101 +189,6 @@ def test_the_command_makes_the_same_release_again(tmp_path, monkeypatch):
     assert hashlib.sha256(Path("release.csv").read_bytes()).hexdigest() == first
 
 
-# the external edition
-
-
-@pytest.fixture(scope="module")
-def secret():
-    """A table whose values can be recognised anywhere, and its release."""
-    draw = np.random.default_rng(11)
-    rows = 240
-    table = pl.DataFrame(
-        {
-            "pay": draw.lognormal(11, 1, rows).round(2),
-            "year": draw.integers(1_000_000, 9_000_000, rows),
-            "born": [
-                datetime.date(1930, 1, 1) + datetime.timedelta(days=int(d)) for d in draw.integers(0, 26_000, rows)
-            ],
-            "illness": [f"illness-{place:04d}" for place in draw.integers(0, 900, rows)],
-            "debt": draw.integers(10_000_000, 99_000_000, rows),
-        }
-    )
-    return shoal.protect(
-        table, 4, ["pay", "year", "born"], confidential=["illness", "debt"], seed=918273, method="mdav"
-    )
-
-
-def test_no_value_of_the_original_is_in_the_external_edition(secret):
-    text = shoal.report_page(secret, "external").replace(",", "")
-    inside = shoal.report_page(secret, "internal").replace(",", "")
-    for name in ("illness", "debt", "year", "born"):
-        released = set(map(str, secret.data[name])) if name in ("year", "born") else set()
-        values = set(map(str, secret.original[name])) - released
-        assert not [value for value in values if value in text], name
-    pay = {f"{value:.2f}" for value in secret.original["pay"]} | {f"{value:.6g}" for value in secret.original["pay"]}
-    assert not [value for value in pay if value in text]
-    assert str(secret.original["year"].min()) in inside
-    assert "918273" in inside
-    assert "918273" not in text
-
-
-def test_the_external_edition_leaves_out_what_helps_an_intruder(tmp_path):
-    survey = tmp_path / "survey.csv"
-    shoal.example(300).write_csv(survey)
-    release = shoal.protect(
-        survey, 5, QUASI, identifiers="name", method="v-mdav", options={"gamma": 1.07}, output=tmp_path / "release.csv"
-    )
-    shoal.write_report(survey, tmp_path / "release.csv", tmp_path / "e.html", edition="external")
-    text = (tmp_path / "e.html").read_text(encoding="utf-8")
-    outline = Outline(text)
-    words = outline.words
-    assert "k = 5" in words
-    assert "v-mdav" in words
-    assert hashlib.sha256((tmp_path / "release.csv").read_bytes()).hexdigest() in words
-    for hidden in (
-        "gamma",
-        "1.07",
-        "plan.yaml",
-        "survey.csv",
-        release.source.sha256,
-        "seed",
-        "lowest",
-        "highest risk of",
-    ):
-        assert hidden not in without_vega(text), hidden
-    for measure in ("global_risk_original", "sample_uniques_original", "interval_disclosure", "dr", "score"):
-        assert f">{shoal.MEASURES[measure].label}<" not in text, measure
-    assert "name" not in re.findall(r'<th scope="row">(.*?)</th>', text)
-
-
-def test_small_counts_are_not_told_outside():
-    external, internal = find_edition("external"), find_edition("internal")
-    assert [external.count(n) for n in (0, 1, 9, 10)] == ["0", "fewer than 10", "fewer than 10", "10"]
-    assert external.for_k(25).count(24) == "fewer than 25"
-    assert internal.count(3) == "3"
-
-
-@pytest.mark.parametrize("missing", [3, 30])
-def test_few_missing_values_are_not_told_outside(tmp_path, missing):
-    draw = np.random.default_rng(1)
-    before = pl.DataFrame(
-        {"x": [None] * missing + draw.normal(size=200).tolist(), "c": [None] * missing + ["a", "b"] * 100}
-    )
-    after = pl.DataFrame({"x": [0.0] * (200 + missing), "c": ["a"] * (200 + missing)})
-    words = Outline(page_of(before, after, tmp_path, "external")).words
-    row = words.partition("x before ")[2].split()[:3]
-    assert row[:3] == (["fewer", "than", "10"] if missing == 3 else ["30", *row[1:]])
-    assert ("(missing)" in words) == (missing == 30)
-
-
-def test_correlations_of_few_records_are_not_told_outside(tmp_path):
-    for rows, told in ((40, False), (400, True)):
-        release = shoal.protect(shoal.example(rows), 4, ["age", "hours"], identifiers="name", method="mdav")
-        assert (
-            "Matrix of the correlations of 2 columns in the original" in shoal.report_page(release, "external")
-        ) is told
-
-
 # unusual tables
 
 
@@ -382,173 +239,3 @@ def test_many_columns_are_chosen_from_a_list(tmp_path):
     outline = Outline(page_of(before, before, tmp_path))
     assert len(outline.all("option")) == 30 - 12 + 1
     assert sum("hidden" in card for card in outline.all("article")) == 18
-
-
-# files, the manifest and the command line
-
-
-@pytest.fixture
-def written(tmp_path):
-    survey = tmp_path / "survey.csv"
-    shoal.example(120).write_csv(survey)
-    roles = {"identifiers": "name", "confidential": "satisfied"}
-    shoal.protect(survey, 5, QUASI, method="mdav", **roles, output=tmp_path / "release.csv")
-    return survey, tmp_path / "release.csv"
-
-
-def test_the_command_reads_the_manifest(written, tmp_path):
-    result = run("report", *written, "-o", tmp_path / "r.html")
-    assert (result.exit_code, result.stdout) == (0, "")
-    words = Outline((tmp_path / "r.html").read_text(encoding="utf-8")).words
-    assert "Groups of at least k = 5 records by the method mdav." in words
-    assert "release.csv" in words
-    assert "l-diversity" in words
-
-
-def test_a_report_works_on_files_that_shoal_did_not_make(written, tmp_path):
-    manifest = tmp_path / "release.csv.manifest.json"
-    manifest.unlink()
-    words = ("--confidential", "satisfied", "--weight", "weight", "--known", "age")
-    result = run("report", *written, "-o", tmp_path / "r.htm", "-q", "age,income", "--edition", "external", *words)
-    assert result.exit_code == 0
-    words = Outline((tmp_path / "r.htm").read_text(encoding="utf-8")).words
-    assert "Measured for somebody who knows age." in words
-    assert "external edition" in words
-
-
-@pytest.mark.parametrize("which", ["release", "original"])
-def test_the_manifest_of_another_file_is_left_out(written, tmp_path, which):
-    path = written[1] if which == "release" else written[0]
-    path.write_text(path.read_text(encoding="utf-8").replace("north", "nord"), encoding="utf-8")
-    words = Outline(page_of(*written, tmp_path, quasi=QUASI)).words
-    assert f"the manifest beside the release is about another {which}" in words
-    assert "Nothing is known of what was asked for" in words
-
-
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"plan": {"k": 1}, "summary": {}}', '{"plan": 3, "summary": 4}'])
-def test_a_manifest_that_is_not_one_is_left_out(written, tmp_path, content):
-    (tmp_path / "release.csv.manifest.json").write_text(content, encoding="utf-8")
-    words = Outline(page_of(*written, tmp_path, quasi=QUASI)).words
-    assert "the manifest 'release.csv.manifest.json' cannot be read" in words
-
-
-def test_a_plan_of_another_version_is_left_out(written, tmp_path):
-    path = tmp_path / "release.csv.manifest.json"
-    content = json.loads(path.read_text(encoding="utf-8"))
-    content["plan"]["new setting"] = 1
-    path.write_text(json.dumps(content), encoding="utf-8")
-    assert "is not one of this version" in Outline(page_of(*written, tmp_path, quasi=QUASI)).words
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["-o", "r.pdf"], "a report is written to a file that ends in .html"),
-        (["-o", "nowhere/r.html"], "make it first"),
-        (["-o", "r.html", "--edition", "extern"], "edition: must be internal or external, not 'extern'; did you mean"),
-        (["-o", "r.html", "-q", "agee"], "did you mean 'age'"),
-        (["-o", "r.html", "--threads", 0], "threads: must be at least 1"),
-    ],
-)
-def test_mistakes_are_told_and_nothing_is_written(written, tmp_path, monkeypatch, words, said):
-    monkeypatch.chdir(tmp_path)
-    before = sorted(tmp_path.iterdir())
-    result = run("report", *written, *words)
-    assert result.exit_code == 2
-    assert said in result.stderr.replace("\n", " ")
-    assert sorted(tmp_path.iterdir()) == before
-
-
-def test_a_report_never_replaces_a_table(written, tmp_path):
-    table = tmp_path / "t.html"
-    with pytest.raises(shoal.FileError, match="is one of the other files"):
-        shoal.report.check_report(table, beside=[table])
-
-
-def test_a_missing_package_is_told_before_any_work(written, tmp_path, monkeypatch):
-    monkeypatch.setattr("shoal.release.release.find_spec", lambda name: None)
-    result = run(
-        "protect", written[0], "-o", tmp_path / "new.csv", "-k", 5, "-q", "age", "--report", tmp_path / "r.html"
-    )
-    assert result.exit_code == 2
-    assert "pip install 'shoal[report]'" in result.stderr
-    assert not (tmp_path / "new.csv").exists()
-
-
-def test_release_and_report_appear_together_or_not_at_all(written, tmp_path, monkeypatch):
-    def fails(facts):
-        raise OSError("no space")
-
-    monkeypatch.setattr("shoal.report.page_of", fails)
-    before = sorted(tmp_path.iterdir())
-    with pytest.raises(shoal.FileError, match="nothing was written"):
-        shoal.protect(
-            written[0],
-            5,
-            "age",
-            identifiers="name",
-            method="mdav",
-            output=tmp_path / "new.csv",
-            report=tmp_path / "r.html",
-        )
-    assert sorted(tmp_path.iterdir()) == before
-
-
-def test_a_table_in_memory_has_a_report_too(release, tmp_path):
-    assert release.report(tmp_path / "r.html") == tmp_path / "r.html"
-    outline = Outline((tmp_path / "r.html").read_text(encoding="utf-8"))
-    assert outline.code[1] == 'release = shoal.protect(table, plan="plan.yaml")'
-    assert "in memory" in outline.words
-
-
-def test_protect_writes_a_report_of_a_table_in_memory(tmp_path):
-    shoal.protect(shoal.example(60), 5, "age", identifiers="name", report=tmp_path / "r.html", method="mdav")
-    assert "Disclosure control report" in (tmp_path / "r.html").read_text(encoding="utf-8")
-
-
-# notebooks
-
-
-def test_a_notebook_shows_a_summary_without_scripts():
-    names = {name: np.arange(20.0) * (place + 1) for place, name in enumerate(NASTY)}
-    release = shoal.protect(pl.DataFrame(names), 4, NASTY, method="mdav")
-    fragment = release._repr_html_()
-    outline = Outline(fragment)
-    assert {tag for tag, _ in outline.tags} <= {
-        "div",
-        "table",
-        "caption",
-        "strong",
-        "tbody",
-        "tr",
-        "th",
-        "td",
-        "ul",
-        "li",
-        "p",
-    }
-    assert all(name in outline.words for name in NASTY)
-    assert "mdav, k = 4" in outline.words
-    assert not any(name.startswith("on") for _, attributes in outline.tags for name in attributes)
-
-
-@pytest.mark.slow
-def test_a_million_rows_fit_into_five_megabytes(tmp_path):
-    draw = np.random.default_rng(0)
-    before = pl.DataFrame({f"column {j}": draw.normal(size=1_000_000) for j in range(8)})
-    before = before.with_columns(pl.Series("group", draw.choice(["a", "b", "c"], 1_000_000)))
-    after = before.select(pl.col(pl.Float64).round(1), "group")
-    page_of(before, after, tmp_path)
-    assert (tmp_path / "report.html").stat().st_size < 5_000_000
-
-
-def test_numbers_that_are_names_are_categories_among_the_columns_of_a_report(tmp_path):
-    release = shoal.protect(
-        shoal.example(60).drop("name"), 5, ["age", "satisfied"], nominal=["satisfied"], method="sa-mdav"
-    )
-    page = release.report(tmp_path / "report.html").read_text(encoding="utf-8")
-    table = page[page.index("Columns of the original") :]
-    cells = dict(
-        re.findall(r"<tr><th[^>]*>(age|satisfied)</th><td[^>]*>quasi-identifier</td><td[^>]*>(\w+)</td>", table)
-    )
-    assert cells == {"age": "number", "satisfied": "category"}

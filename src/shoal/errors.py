@@ -17,6 +17,7 @@ be able to find: the label of a stratum that is too small, and categories that a
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from traceback import walk_tb
@@ -79,6 +80,16 @@ def printable(text: str) -> str:
     True
     """
     return text if text.isprintable() else ascii(text)[1:-1]
+
+
+def without_secrets(name: str) -> str:
+    """Return the name of a file, or the address of a database without user, password and options.
+
+    >>> without_secrets("postgresql://ada:secret@db.example/census?sslmode=require#persons"), without_secrets("a@b.csv")
+    ('postgresql://db.example/census#persons', 'a@b.csv')
+    """
+    found = re.match(r"(\w+://)(?:.*@)?([^?#]*)(?:\?[^#]*)?(#.*)?$", name)
+    return "".join(part or "" for part in found.groups()) if found else name
 
 
 def counted(count: int, noun: str, plural: str | None = None) -> str:

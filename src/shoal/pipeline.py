@@ -24,6 +24,7 @@ from shoal.release.by_block import protect_by_block
 from shoal.release.certificate import check_certificate
 from shoal.release.clock import Clock
 from shoal.release.declaring import Declared, declare
+from shoal.release.elsewhere import check_manifest, elsewhere
 from shoal.release.engine_release import EngineRelease, check_engine_output
 from shoal.release.kept_columns import kept_notes
 from shoal.release.kept_order import order_notes
@@ -31,6 +32,7 @@ from shoal.release.protecting import protect_records
 from shoal.release.release import Release, check_output, check_report
 from shoal.release.summary import summarise
 from shoal.tables.files import Source
+from shoal.tables.files.places import Address
 from shoal.tables.manifest import manifest_path
 from shoal.tables.reading import read
 from shoal.tables.table import Table, open_table
@@ -73,6 +75,7 @@ def protect(
     output: str | Path | None = None,
     report: str | Path | None = None,
     certificate: str | Path | None = None,
+    manifest: str | Path | None = None,
     overwrite: bool = True,
     threads: int | None = None,
     progress: bool | Callable[[int], None] | None = None,
@@ -82,7 +85,8 @@ def protect(
     Parameters
     ----------
     data : pandas, polars or pyarrow table, or path
-        The table, or a file: CSV, Parquet, Arrow IPC; SPSS, Stata, SAS with the extra ``formats``.
+        The table; or the name of a file, of a folder or pattern of Parquet files, ``-`` for standard input, or the
+        address of a database; see docs/files.md.
     k : int
         Smallest group, at least 2.
     quasi_identifiers : list of str, or list of lists of str
@@ -147,7 +151,7 @@ def protect(
         Relations of DuckDB and lazy frames of polars are moved by DuckDB, and tables of Spark by Spark.
     reading : dict
         ``delimiter``, ``encoding``, ``missing``, ``header``, ``decimal``, ``thousands`` and ``signs`` of a text file,
-        where looking at it is not enough.
+        where looking at it is not enough; ``missing`` of any file, and ``table`` of a workbook or database.
     rules : list of str, dict of str, or path
         Edit rules that hold in the table and must hold in the release, such as ``"TOTAL = A + B"``; by name in a dict;
         or a file of them, or of Schematron.
@@ -162,11 +166,14 @@ def protect(
     all_numeric : bool
         Take every column of numbers or dates that has no other role as a quasi-identifier.
     output : path
-        Where to write the release, with its manifest beside it; checked before any work is done.
+        Where to write the release, with its manifest beside it; checked before any work is done. ``-`` is standard
+        output, and ``postgresql://HOST/DATABASE#TABLE`` a new table.
     report : path
         Where to write the internal edition of its report, ``.html``; checked too. Needs the extra ``report``.
     certificate : path
         Where to write what proves the lower bound of the option ``bound`` or ``gap``, ``.json``; checked too.
+    manifest : path
+        Where to write the manifest of a release that is no file, ``.json``; none is written by default.
     overwrite : bool
         Whether to replace files that are there already. One that is read, such as a hierarchy, is never replaced.
     threads : int
@@ -206,6 +213,8 @@ def protect(
     if moved_by is not None:
         settings["engine"] = moved_by
     if moved_by is not None and moved_by.name != "memory":
+        if manifest is not None:
+            raise PlanError("manifest: that of an engine is written beside the release; leave it out")
         return _protect_elsewhere(
             data,
             moved_by,
@@ -215,13 +224,16 @@ def protect(
             steps=Steps(all_numeric, threads, progress),
         )
     if output is not None:
-        check_output(Path(output), inputs, overwrite)
+        check_output(output, inputs, overwrite)
+    place = None if output is None else elsewhere(output)
+    check_manifest(manifest, place, inputs, overwrite)
     if report is not None:
-        beside = (Path(output), manifest_path(Path(output))) if output is not None else ()
+        beside = (Path(output), manifest_path(Path(output))) if output is not None and place is None else ()
         check_report(Path(report), inputs, overwrite, beside)
     if certificate is not None:
         others = tuple(Path(other) for other in (output, report) if other is not None)
         check_certificate(Path(certificate), settings.get("options") or {}, inputs, overwrite, others)
+    is_file = output is not None and not isinstance(place, Address)  # a table of a server is not read as a file
     source, table = read(data, settings)
     clock.lap("read")
     if moved_by is not None:
@@ -229,9 +241,9 @@ def protect(
     else:
         declared = declare(settings, table, all_numeric)
         clock.lap("declare")
-        release = run(declared, table, source, clock, threads=threads, progress=progress, written=output is not None)
+        release = run(declared, table, source, clock, threads=threads, progress=progress, written=is_file)
     if output is not None:
-        release.write(output, report, certificate=certificate, overwrite=overwrite)
+        release.write(output, report, certificate=certificate, manifest=manifest, overwrite=overwrite)
         return release
     if report is not None:
         release.report(report, overwrite=overwrite)

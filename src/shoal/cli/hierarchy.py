@@ -19,6 +19,7 @@ from shoal.cli.options import (
     Missing,
     NoHeader,
     Signs,
+    TableName,
     Thousands,
     pairs,
     reading_of,
@@ -35,7 +36,7 @@ hierarchy = typer.Typer(
 )
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="CSV (leaf to root, or child and parent), YAML or OWL.")]
-Data = Annotated[Path | None, typer.Option("--data", metavar="TABLE", help="Table whose values must be in it.")]
+Data = Annotated[str | None, typer.Option("--data", metavar="TABLE", help="Table whose values must be in it.")]
 Column = Annotated[str | None, typer.Option("--column", help="Column of the table.")]
 
 
@@ -51,12 +52,13 @@ def check(
     decimal: Decimal = None,
     thousands: Thousands = None,
     signs: Signs = None,
+    named: TableName = None,
     as_json: Json = False,
 ) -> None:
     """Say what is wrong with a hierarchy, and which values of a column it does not have."""
     with told_errors():
         found = shoal.inspect_hierarchy(
-            file, data, column, reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs)
+            file, data, column, reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs, named)
         )
         _notes(found)
         if as_json:
@@ -90,6 +92,7 @@ def show(
     decimal: Decimal = None,
     thousands: Thousands = None,
     signs: Signs = None,
+    named: TableName = None,
 ) -> None:
     """Draw a hierarchy, with the number of records at and below each name where a table is given."""
     with told_errors():
@@ -98,7 +101,7 @@ def show(
         if least is not None and least < 1:
             raise shoal.PlanError("--least: must be at least 1")
         found = shoal.inspect_hierarchy(
-            file, data, column, reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs)
+            file, data, column, reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs, named)
         )
         _notes(found)
         tree = _tree(found, shoal.FEWEST if least is None else least)
@@ -112,7 +115,7 @@ def show(
 @hierarchy.command("from-wordnet")
 def from_wordnet(
     table: Annotated[
-        Path | None, typer.Argument(metavar="[TABLE]", help="Table with the values; --words alone will do too.")
+        str | None, typer.Argument(metavar="[TABLE]", help="Table with the values; --words alone will do too.")
     ] = None,
     column: Column = None,
     output: Annotated[
@@ -136,6 +139,7 @@ def from_wordnet(
     decimal: Decimal = None,
     thousands: Thousands = None,
     signs: Signs = None,
+    named: TableName = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -156,7 +160,7 @@ def from_wordnet(
             {"wordnet": source},
             table,
             column,
-            reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs),
+            reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs, named),
         )
         _notes(found)
         found.write(output, overwrite=force)

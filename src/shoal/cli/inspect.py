@@ -19,12 +19,13 @@ from shoal.cli.options import (
     Missing,
     NoHeader,
     Signs,
+    TableName,
     Thousands,
     reading_of,
 )
 from shoal.cli.shell import out, tell, told_errors
 from shoal.cli.tables import named_rows
-from shoal.errors import counted
+from shoal.errors import counted, without_secrets
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -44,17 +45,21 @@ def inspect(
     decimal: Decimal = None,
     thousands: Thousands = None,
     signs: Signs = None,
+    named: TableName = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Show what is in a table and propose a role for each column. No value of the table is shown."""
     with told_errors():
-        found = shoal.inspect(table, reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs))
+        found = shoal.inspect(
+            table, reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs, named)
+        )
         for note in found.notes:
             tell(f"note: {note}")
         if output:
             found.write(output, k, overwrite=force)
-            tell(f"plan written to {output}; check it, then: shoal protect {table} -o OUT --plan {output}")
+            shown = without_secrets(table)
+            tell(f"plan written to {output}; check it, then: shoal protect {shown} -o OUT --plan {output}")
         if as_json:
             typer.echo(json.dumps(found.to_dict()))
         else:

@@ -24,6 +24,7 @@ from shoal.cli.options import (
     Order,
     RecordScaling,
     Signs,
+    TableName,
     Thousands,
     UniqueColumns,
     categories,
@@ -51,8 +52,8 @@ _BY_COLUMN = {  # headings of the least width, so that a name of 16 letters fits
 
 
 def measure(
-    original: Annotated[Path, typer.Argument(metavar="ORIGINAL", help="The table before.")],
-    released: Annotated[Path, typer.Argument(metavar="RELEASED", help="The table after, with the same rows.")],
+    original: Annotated[str, typer.Argument(metavar="ORIGINAL", help="The table before.")],
+    released: Annotated[str, typer.Argument(metavar="RELEASED", help="The table after, with the same rows.")],
     quasi: Annotated[
         list[str] | None,
         typer.Option("-q", "--quasi-identifiers", help="Columns: a,b; those of the manifest, or all, by default."),
@@ -70,7 +71,7 @@ def measure(
         list[str] | None, typer.Option(help="Columns in which records must agree to be linked: a,b.")
     ] = None,
     population: Annotated[
-        Path | None, typer.Option(help="Table of the people it may be about, for delta-presence.")
+        str | None, typer.Option(help="Table of the people it may be about, for delta-presence.")
     ] = None,
     hierarchy: Hierarchy = None,
     order: Order = None,
@@ -93,6 +94,7 @@ def measure(
     decimal: Decimal = None,
     thousands: Thousands = None,
     signs: Signs = None,
+    named: TableName = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -111,7 +113,7 @@ def measure(
             scaling=scaling,
             unique_columns=unique_columns,
             plan=plan,
-            reading=reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs),
+            reading=reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs, named),
             output=output,
             overwrite=force,
             threads=threads,

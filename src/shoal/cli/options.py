@@ -10,7 +10,18 @@ import typer
 
 import shoal
 
-Input = Annotated[Path, typer.Argument(metavar="IN", help="CSV, Parquet, Arrow IPC, XML; SPSS, Stata or SAS file.")]
+Input = Annotated[
+    str,
+    typer.Argument(
+        metavar="IN",
+        help="A file (CSV, Parquet, Excel, SPSS and more), a folder of Parquet files, - for standard input, or the "
+        "address of a database: postgresql://HOST/DATABASE.",
+    ),
+]
+TableName = Annotated[
+    str | None,
+    typer.Option("--table", "--sheet", help="Table of a database, or sheet of a workbook, where there are several."),
+]
 Delimiter = Annotated[str | None, typer.Option(help="Delimiter of a text file; found by looking at it.")]
 Encoding = Annotated[str | None, typer.Option(help="Encoding of a text file; found by looking at it.")]
 Missing = Annotated[list[str] | None, typer.Option(help="Texts that mark missing values, e.g. NA,?")]
@@ -138,8 +149,9 @@ def reading_of(
     decimal: str | None,
     thousands: str | None,
     signs: list[str] | None,
+    table: str | None,
 ) -> dict[str, Any] | None:
-    """Return how a text file is to be read, where anything was said about it."""
+    """Return how a file is to be read, where anything was said about it."""
     given = {
         "delimiter": None if delimiter is None else delimiter.replace("\\t", "\t"),
         "encoding": encoding,
@@ -148,6 +160,7 @@ def reading_of(
         "decimal": decimal,
         "thousands": thousands,
         "signs": names(signs),
+        "table": table,
     }
     return {name: value for name, value in given.items() if value is not None} or None
 

@@ -54,6 +54,7 @@ from shoal.cli.options import (
     SmallStrata,
     SparkSetting,
     Strata,
+    TableName,
     Thousands,
     Weight,
     aggregators,
@@ -70,14 +71,22 @@ from shoal.cli.options import (
 )
 from shoal.cli.shell import out, printed_or_told, tell, told_errors
 from shoal.cli.tables import loss_advice, rules_table, summary_table
-from shoal.errors import listed
+from shoal.errors import listed, without_secrets
 
 _NAMED = 10  # columns without a role that one note names
 
 
 def protect(
     table: Input,
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="OUT", help="Where to write the release.")],
+    output: Annotated[
+        str,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="OUT",
+            help="Where to write the release: a file, - for standard output, or postgresql://HOST/DATABASE#TABLE.",
+        ),
+    ],
     k: Annotated[int | None, typer.Option("-k", help="Smallest group, at least 2.")] = None,
     quasi: Quasi = None,
     set_size: SetSize = None,
@@ -131,6 +140,9 @@ def protect(
     certificate: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write what proves the lower bound to this .json file.")
     ] = None,
+    manifest: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the manifest of a release that is no file, to .json.")
+    ] = None,
     threads: Annotated[int | None, typer.Option(help="Threads for blocks; the result is the same.")] = None,
     plan: PlanFile = None,
     seed: Seed = None,
@@ -141,11 +153,14 @@ def protect(
     decimal: Decimal = None,
     thousands: Thousands = None,
     signs: Signs = None,
+    named: TableName = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Protect a table and write the release, with its manifest beside it."""
     with told_errors():
+        if output == "-" and as_json:
+            raise shoal.PlanError("--json prints to where -o - writes the release; leave one out")
         release = shoal.protect(
             table,
             k,
@@ -169,7 +184,7 @@ def protect(
             dominance=dominance_of(dominance, dominance_action),
             blocking=blocks(blocking, block_size, block_columns, repair),
             engine=engine_of(engine, memory, master, row, spark),
-            reading=reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs),
+            reading=reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs, named),
             rules=rules,
             broken_rules=broken_rules,
             product_rules=product_rules,
@@ -179,12 +194,15 @@ def protect(
             output=output,
             report=report,
             certificate=certificate,
+            manifest=manifest,
             overwrite=force,
             threads=threads,
         )
         for note in [*release.summary.notes, *_without_role(release), *loss_advice(release.summary)]:
             tell(f"note: {note}")
-        with printed_or_told(output):
+        if output == "-":  # where the release is, and nothing else
+            return
+        with printed_or_told(without_secrets(output)):
             if as_json:
                 typer.echo(json.dumps(release.summary.to_dict()))
             else:

@@ -22,6 +22,7 @@ from shoal.cli.options import (
     Order,
     RecordScaling,
     Signs,
+    TableName,
     Thousands,
     UniqueColumns,
     categories,
@@ -32,8 +33,8 @@ from shoal.cli.shell import tell, told_errors
 
 
 def report(
-    original: Annotated[Path, typer.Argument(metavar="ORIGINAL", help="The table before.")],
-    released: Annotated[Path, typer.Argument(metavar="RELEASED", help="The table after, with the same rows.")],
+    original: Annotated[str, typer.Argument(metavar="ORIGINAL", help="The table before.")],
+    released: Annotated[str, typer.Argument(metavar="RELEASED", help="The table after, with the same rows.")],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Where to write it: r.html.")],
     edition: Annotated[
         str, typer.Option(help="internal, or external: without anything that helps an intruder.")
@@ -66,6 +67,7 @@ def report(
     decimal: Decimal = None,
     thousands: Thousands = None,
     signs: Signs = None,
+    named: TableName = None,
     force: Force = False,
 ) -> None:
     """Write a report of a release, whoever made it: one HTML file that needs no network."""
@@ -83,7 +85,7 @@ def report(
             scaling=scaling,
             unique_columns=unique_columns,
             plan=plan,
-            reading=reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs),
+            reading=reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs, named),
             threads=threads,
             overwrite=force,
         )

@@ -21,6 +21,7 @@ from shoal.cli.options import (
     NoHeader,
     Order,
     Signs,
+    TableName,
     Thousands,
     column_weights,
     orders,
@@ -45,7 +46,7 @@ def check(
     table: Input,
     file: RuleFile,
     original: Annotated[
-        Path | None, typer.Option(help="The original table, for rules about its values, where IN is a release.")
+        str | None, typer.Option(help="The original table, for rules about its values, where IN is a release.")
     ] = None,
     rows: Annotated[int, typer.Option(min=0, help="Most row numbers to show for each rule.")] = 10,
     delimiter: Delimiter = None,
@@ -55,12 +56,13 @@ def check(
     decimal: Decimal = None,
     thousands: Thousands = None,
     signs: Signs = None,
+    named: TableName = None,
     order: Order = None,
     as_json: Json = False,
 ) -> None:
     """List the records that break each rule: how many, and their numbers. Ends with status 1 if there are any."""
     with told_errors():
-        reading = reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs)
+        reading = reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs, named)
         found = shoal.check_rules(table, file, original=original, reading=reading, orders=orders(order))
         if as_json:
             typer.echo(json.dumps([finding.to_dict() for finding in found]))
@@ -110,11 +112,12 @@ def localise(
     decimal: Decimal = None,
     thousands: Thousands = None,
     signs: Signs = None,
+    named: TableName = None,
     as_json: Json = False,
 ) -> None:
     """Find the fewest cells to change so that all rules can hold. Nothing is changed; status 1 if there are any."""
     with told_errors():
-        reading = reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs)
+        reading = reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs, named)
         weights = column_weights(weight, "--weight")
         found = shoal.localise_errors(table, file, weights=weights, orders=orders(order), reading=reading)
         if as_json:

@@ -36,9 +36,10 @@ def tell(message: str, style: str = "") -> None:
     Console(stderr=True).print(message, style=style, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
-def check_inputs(output: Path, *inputs: Path | None) -> None:
+def check_inputs(output: Path, *inputs: Path | str | None) -> None:
     """Refuse an output that is one of the files that are read, before any work is done."""
-    if any(path and path.exists() and output.exists() and output.samefile(path) for path in inputs):
+    files = [Path(name) for name in inputs if name]
+    if any(path.exists() and output.exists() and output.samefile(path) for path in files):
         raise shoal.FileError(f"'{output}' is one of the files that are read; write to another file")
 
 
@@ -83,7 +84,7 @@ def _unexpected(error: BaseException, interrupted: Callable[[], str]) -> int:
 
 
 @contextmanager
-def printed_or_told(output: Path) -> Iterator[None]:
+def printed_or_told(output: str) -> Iterator[None]:
     """Say so where a release was written and its summary cannot be printed."""
     try:
         yield

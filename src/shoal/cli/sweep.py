@@ -47,6 +47,7 @@ from shoal.cli.options import (
     Signs,
     SmallStrata,
     Strata,
+    TableName,
     Thousands,
     Weight,
     aggregators,
@@ -126,6 +127,7 @@ def sweep(
     decimal: Decimal = None,
     thousands: Thousands = None,
     signs: Signs = None,
+    named: TableName = None,
     as_json: Json = False,
 ) -> None:
     """Try every method at every k, measure each release, and recommend one."""
@@ -162,7 +164,7 @@ def sweep(
             combinations=combinations,
             dominance=dominance_of(dominance, dominance_action),
             blocking=blocks(blocking, block_size, block_columns, repair),
-            reading=reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs),
+            reading=reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs, named),
             rules=rules,
             broken_rules=broken_rules,
             product_rules=product_rules,

@@ -15,7 +15,7 @@ from shoal.errors import PlanError
 from shoal.plan.files_read import Inputs, files_read
 from shoal.plan.folders import beside
 from shoal.plan.plan import Plan, Reading, merge_settings
-from shoal.tables.files import Source, checksum, file_format
+from shoal.tables.files import Source, checksum, settings_read
 from shoal.tables.manifest import belongs, plan_of, read_manifest
 from shoal.tables.reading import read
 from shoal.tables.table import Table
@@ -69,22 +69,29 @@ def read_tables(
     How the plan had its original read is how text is read here too, unless something is said. A manifest that is not
     that of these files is left out.
     """
-    texts = [isinstance(one, str | Path) and file_format(Path(one)).reading for one in data]
-    if reading != Reading() and not any(texts):
-        raise PlanError("reading: has no effect, since none of the tables is a text file")
+    settings = [settings_read(one) for one in data]
+    said = {name for name, value in reading if value != Reading.model_fields[name].default}
+    without = sorted(said - frozenset().union(*settings))
+    if without:
+        raise PlanError(f"reading: {', '.join(without)} has no effect on any of the tables; leave it out")
     if reading == Reading() and made.plan:
         reading = made.plan.reading
     sources: list[Source | None] = []
     tables = []
-    for one, text in zip(data, texts, strict=True):
-        source, table = read(one, {"reading": reading} if text else {})
+    for one, own in zip(data, settings, strict=True):
+        source, table = read(one, {"reading": reading.model_copy(update=_defaults(own))} if own else {})
         sources.append(source)
         tables.append(table)
-    files = [(source.path.name, source.sha256) if source else ("", "") for source in sources]
-    notes = [*made.notes, *(f"{s.path.name}: {note}" for s in sources if s for note in s.notes)]
+    files = [(source.name, source.sha256) if source else ("", "") for source in sources]
+    notes = [*made.notes, *(f"{s.name}: {note}" for s in sources if s for note in s.notes)]
     if made.manifest and not belongs(made.manifest, [sha256 for _, sha256 in files[:2]], notes):
         return HowMade(None, {}, notes), tables, files
     return replace(made, notes=notes), tables, files
+
+
+def _defaults(own: frozenset[str]) -> dict[str, Any]:
+    """Return the settings that have no effect on a table, as if nothing was said about them."""
+    return {name: field.default for name, field in Reading.model_fields.items() if name not in own}
 
 
 def settle(made: HowMade, tables: Sequence[Table], given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:

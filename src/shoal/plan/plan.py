@@ -24,7 +24,7 @@ EVERY_COLUMN = "*"  # key of `aggregators` that stands for all columns without a
 
 
 class Reading(Settings):
-    """How to read a text file, where looking at it is not enough.
+    """How to read a file, where looking at it is not enough. Most settings are for text files.
 
     Attributes
     ----------
@@ -40,6 +40,8 @@ class Reading(Settings):
         Mark between thousands; none where None.
     signs : tuple of str
         Currency or per cent signs, or other units, that stand before or behind numbers, the same in a whole column.
+    table : str or None
+        Sheet of a workbook, or table of a database; need not be named where there is only one.
     """
 
     section: ClassVar[str] = "reading."
@@ -51,6 +53,7 @@ class Reading(Settings):
     decimal: Literal[".", ","] | None = None
     thousands: Literal[",", ".", " ", "'"] | None = None
     signs: tuple[str, ...] = ()
+    table: str | None = None
 
     @field_validator("missing", "signs", mode="before")
     @classmethod

@@ -30,7 +30,7 @@ def certificate_text(proof: Proof | None, plan: Plan, source: Source | None) -> 
         )
     content: dict[str, Any] = {"certificate": FORMAT, "shoal": shoal_version()}
     if source:
-        content["input"] = {"name": source.path.name, "sha256": source.sha256}
+        content["input"] = source.described()
     content |= {
         "k": plan.k,
         "scaling": plan.scaling or DEFAULT_SCALING,

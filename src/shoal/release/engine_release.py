@@ -43,6 +43,7 @@ class EngineRelease(Release):
         report: str | Path | None = None,
         *,
         certificate: str | Path | None = None,
+        manifest: str | Path | None = None,
         overwrite: bool = True,
     ) -> Path:
         """Write the rows in their order, to a Parquet file or a new folder of them, and the manifest beside it.
@@ -51,15 +52,17 @@ class EngineRelease(Release):
         """
         if report is not None or certificate is not None:
             self._refuse("reports and certificates")
+        if manifest is not None:
+            raise PlanError("manifest: that of an engine is written beside the release; leave it out")
         path = Path(path)
         check_engine_output(path, self.engine.name, [("the original", one) for one in self.engine.inputs()], overwrite)
-        manifest = manifest_path(path)
+        beside = manifest_path(path)
         if single_file(path):
-            with written_whole(path, manifest, like=self.engine.inputs(), overwrite=overwrite) as part:
+            with written_whole(path, beside, like=self.engine.inputs(), overwrite=overwrite) as part:
                 self.engine.write(part(path), self.plan.identifiers)
                 content = self.manifest(output=part(path), name=path.name)
-                part(manifest).write_bytes(encoded(json.dumps(content, indent=2, ensure_ascii=False) + "\n"))
-            return manifest
+                part(beside).write_bytes(encoded(json.dumps(content, indent=2, ensure_ascii=False) + "\n"))
+            return beside
         aside = path.with_name(own_name(new_token(), ""))
         try:
             aside.mkdir()
@@ -74,8 +77,8 @@ class EngineRelease(Release):
             raise FileError(f"cannot write '{path}': {error.strerror or error}; nothing was written") from None
         finally:
             shutil.rmtree(aside, ignore_errors=True)
-        write_whole(manifest, json.dumps(content, indent=2, ensure_ascii=False) + "\n", overwrite=overwrite)
-        return manifest
+        write_whole(beside, json.dumps(content, indent=2, ensure_ascii=False) + "\n", overwrite=overwrite)
+        return beside
 
     def manifest(self, output: Path | None = None, name: str | None = None) -> dict[str, Any]:
         """Return what it takes to make the release again and to recognise it."""

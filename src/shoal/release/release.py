@@ -19,6 +19,7 @@ from shoal.plan.files_read import Inputs, files_read
 from shoal.plan.folders import without_folders
 from shoal.plan.plan import Plan
 from shoal.release.certificate import certificate_text, check_certificate
+from shoal.release.elsewhere import check_elsewhere, check_manifest, elsewhere, sent
 from shoal.release.notebook import release_fragment
 from shoal.release.searching import Proof
 from shoal.release.summary import Summary
@@ -89,8 +90,9 @@ class Release:
         report: str | Path | None = None,
         *,
         certificate: str | Path | None = None,
+        manifest: str | Path | None = None,
         overwrite: bool = True,
-    ) -> Path:
+    ) -> Path | None:
         """Write the table, and beside it the manifest; returns the path of the manifest.
 
         With ``report`` also the internal edition of the report, which then names the file and its checksum, and with
@@ -100,25 +102,31 @@ class Release:
 
         Files that are there already are replaced, with ``overwrite=False`` refused, and keep their permissions; new
         ones are open to nobody to whom the original is not. No file that the release was made from is replaced.
+
+        ``-`` is standard output, and ``postgresql://HOST/DATABASE#TABLE`` a new table; ``manifest`` says where the
+        manifest of these is written, and None is returned where it says nothing.
         """
+        check_manifest(manifest, elsewhere(path), self._files_read(), overwrite)
+        if elsewhere(path):
+            return self._send(path, report, certificate, manifest, overwrite)
         path = Path(path)
         path = path.resolve() if path.is_symlink() else path
         check_output(path, self._files_read(), overwrite)
-        manifest = manifest_path(path)
+        beside = manifest_path(path)
         pages = [] if report is None else [Path(report)]
         if report is not None:
-            check_report(Path(report), self._files_read(), overwrite, beside=(path, manifest))
+            check_report(Path(report), self._files_read(), overwrite, beside=(path, beside))
         proofs = [] if certificate is None else [Path(certificate)]
         for proof in proofs:
-            check_certificate(proof, self.plan.options, self._files_read(), overwrite, beside=(path, manifest, *pages))
+            check_certificate(proof, self.plan.options, self._files_read(), overwrite, beside=(path, beside, *pages))
         frame = open_table(self.data).to_polars()
         released = {name for part in self.plan.quasi_identifiers for name in part}
-        with written_whole(path, manifest, *pages, *proofs, like=self._private(), overwrite=overwrite) as part:
+        with written_whole(path, beside, *pages, *proofs, like=self._private(), overwrite=overwrite) as part:
             write_file(frame, part(path), self.source, released)
             if self.guard:
                 self.guard.check_file(part(path), frame, self.source, self.plan.reading)
             content = self.manifest(output=part(path), name=path.name)
-            part(manifest).write_bytes(encoded(json.dumps(content, indent=2, ensure_ascii=False) + "\n"))
+            part(beside).write_bytes(encoded(json.dumps(content, indent=2, ensure_ascii=False) + "\n"))
             for page in pages:
                 from shoal import report_page  # it needs this module
 
@@ -126,7 +134,43 @@ class Release:
                 part(page).write_bytes(encoded(text))
             for proof in proofs:
                 part(proof).write_bytes(encoded(certificate_text(self.proof, self.plan, self.source)))
-        return manifest
+        return beside
+
+    def _send(
+        self,
+        path: str | Path,
+        report: str | Path | None,
+        certificate: str | Path | None,
+        manifest: str | Path | None,
+        overwrite: bool,
+    ) -> Path | None:
+        """Write the table to standard output or a server, after the files that go with it are whole."""
+        place = elsewhere(path)
+        assert place is not None
+        pages = {Path(name): what for name, what in ((report, "report"), (certificate, "certificate")) if name}
+        if report is not None:
+            check_report(Path(report), self._files_read(), overwrite)
+        if certificate is not None:
+            check_certificate(Path(certificate), self.plan.options, self._files_read(), overwrite)
+        told = [] if manifest is None else [Path(manifest)]
+        frame = open_table(self.data).to_polars()
+        released = {name for part in self.plan.quasi_identifiers for name in part}
+        with (
+            written_whole(*told, *pages, like=self._private(), overwrite=overwrite) as part,
+            sent(frame, place, self.source, released, overwrite) as (name, file),
+        ):
+            if self.guard and file:
+                self.guard.check_file(file, frame, self.source, self.plan.reading)
+            content = self.manifest(output=file, name=name)
+            for own in told:
+                part(own).write_bytes(encoded(json.dumps(content, indent=2, ensure_ascii=False) + "\n"))
+            for page, what in pages.items():
+                from shoal import report_page  # it needs this module
+
+                sha256 = content.get("output", {}).get("sha256", "")
+                text = report_page(self, output=(name, sha256)) if what == "report" else None
+                part(page).write_bytes(encoded(text or certificate_text(self.proof, self.plan, self.source)))
+        return told[0] if told else None
 
     def certificate(self, path: str | Path, *, overwrite: bool = True) -> Path:
         """Write what proves the lower bound, for tools/check_certificate.py to check; returns its path.
@@ -148,11 +192,11 @@ class Release:
         return path
 
     def _files_read(self) -> Inputs:
-        return files_read(dict(self.plan), original=self.source.path if self.source else None)
+        return files_read(dict(self.plan), original=self.source and self.source.path)
 
     def _private(self) -> list[Path]:
         """Return the file whose permissions are the most that new files get."""
-        return [self.source.path] if self.source else []
+        return [self.source.path] if self.source and self.source.path else []
 
     def report(
         self,
@@ -233,7 +277,7 @@ class Release:
             "versions": versions(),
         }
         if self.source:
-            content["input"] = {"name": self.source.path.name, "sha256": self.source.sha256}
+            content["input"] = self.source.described()
         if self.guard and self.guard.file_checksum:
             content["rules"] = {"name": Path(self.plan.rules_file or "").name, "sha256": self.guard.file_checksum}
         files = {name: Path(own.file) for name, own in self.plan.hierarchies.items() if own.file}
@@ -242,8 +286,8 @@ class Release:
                 name: {"name": path.name, "sha256": checksum(path) if path.is_file() else None}
                 for name, path in files.items()
             }
-        if output:
-            content["output"] = {"name": name, "sha256": checksum(output)}
+        if name:
+            content["output"] = {"name": name, **({"sha256": checksum(output)} if output else {})}
         content["group_sizes"] = [_size_counts(column) for column in np.atleast_2d(self.groups.T)]
         content["summary"] = self.summary.to_dict()
         content["timings"] = self.timings
@@ -258,8 +302,13 @@ class Release:
         return {"plan_again": without_folders(again).to_dict()}
 
 
-def check_output(path: Path, inputs: Inputs = (), overwrite: bool = True) -> None:
+def check_output(output: str | Path, inputs: Inputs = (), overwrite: bool = True) -> None:
     """Refuse a path that a release cannot be written to, before any work is done."""
+    place = elsewhere(output)
+    if place is not None:
+        check_elsewhere(place, overwrite)
+        return
+    path = Path(output)
     check_writable(path)
     for target in (path, manifest_path(path)):
         check_target(target, inputs, overwrite)

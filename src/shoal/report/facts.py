@@ -126,7 +126,7 @@ def facts_of_release(
         (open_table(release.original), open_table(release.data)),
         plan=release.plan,
         manifest=release.manifest(),
-        original=(release.source.path.name, release.source.sha256) if release.source else ("", ""),
+        original=(release.source.name, release.source.sha256) if release.source else ("", ""),
         released=output,
         notes=[*release.summary.notes, *measures.notes],
     )
@@ -217,7 +217,7 @@ def _asked(plan: Plan) -> Asked:
 def _origin(plan: Plan, manifest: Mapping[str, Any], original: tuple[str, str], released: str) -> Origin:
     name, sha256 = original
     command = ""
-    if name:
+    if name and sha256 and not name.endswith("/"):  # one file
         ending = "".join(Path(name).suffixes) if file_format(Path(name)).write else ".csv"
         output = released or f"release{ending}"
         words = [shlex.quote(f"./{word}" if word.startswith("-") else word) for word in (name, output)]

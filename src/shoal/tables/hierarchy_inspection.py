@@ -140,7 +140,7 @@ def inspect_hierarchy(
         return HierarchyInspection(load_hierarchy(source))
     notes: tuple[str, ...] = ()
     if isinstance(data, str | Path):
-        read = read_file(Path(data), as_reading(reading))
+        read = read_file(data, as_reading(reading))
         data, notes = read.frame, read.notes
     table = open_table(data)
     if column not in table.names:

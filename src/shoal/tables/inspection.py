@@ -16,7 +16,8 @@ from shoal.plan.plan import Plan, Reading, as_reading
 from shoal.plan.roles import Kind, Role
 from shoal.plan.yaml_output import written_yaml
 from shoal.tables.disguised import disguise, numeral
-from shoal.tables.files import Source, file_format, read_file
+from shoal.tables.files import Source, read_file
+from shoal.tables.files.text import TextForm
 from shoal.tables.files.writing_whole import check_target, write_whole
 from shoal.tables.missing_codes import numbers_for_missing, texts_for_missing
 from shoal.tables.proposing import Proposal, propose
@@ -143,22 +144,21 @@ def inspect(data: Any, reading: Reading | Mapping[str, Any] | None = None) -> In
     reading = as_reading(reading)
     notes: tuple[str, ...] = ()
     labelled: set[str] = set()
-    text = False
+    declared = isinstance(data, str | Path)
     if isinstance(data, str | Path):
-        source = read_file(Path(data), reading)
-        text = file_format(Path(data)).reading
-        if text:
-            source, reading, found = _read_better(source, reading)
+        source = read_file(data, reading)
+        if isinstance(source.form, TextForm):
+            source, reading, found = _read_better(data, source, reading)
             notes = tuple(found)
         labelled = _labelled(source)
         data, notes = source.frame, (*source.notes, *notes)
     table = open_table(data)
     proposals = propose(table, labelled)
-    questions = _marks_left(table, text) + _codes_for_missing(table, proposals, text)
+    questions = _marks_left(table, declared) + _codes_for_missing(table, proposals, declared)
     return Inspection(len(table), proposals, reading, (*notes, *index_suspects(table), *questions), data)
 
 
-def _read_better(source: Source, reading: Reading) -> tuple[Source, Reading, list[str]]:
+def _read_better(data: str | Path, source: Source, reading: Reading) -> tuple[Source, Reading, list[str]]:
     """Read a text file again where it has the usual texts for missing values, or numbers in another form."""
     import polars as pl
 
@@ -178,7 +178,7 @@ def _read_better(source: Source, reading: Reading) -> tuple[Source, Reading, lis
     ]
     better = reading.model_copy(update={"missing": (*reading.missing, *marks)})
     if marks:
-        source = read_file(source.path, better)
+        source = read_file(data, better)
     asked: dict[str, Any] = {}
     for column in source.frame:
         if column.dtype == pl.String:
@@ -190,7 +190,7 @@ def _read_better(source: Source, reading: Reading) -> tuple[Source, Reading, lis
         asked = {name: tuple(dict.fromkeys(v)) if isinstance(v, list) else v for name, v in asked.items()}
         try:
             other = Reading(**{**better.model_dump(), **asked})
-            source, better = read_file(source.path, other), other
+            source, better = read_file(data, other), other
             told = ", ".join(f"{n} {' '.join(v) if isinstance(v, tuple) else repr(v)}" for n, v in asked.items())
             notes.append(f"numbers are written with marks or signs, and reading them so is proposed: {told}")
         except PlanError:  # columns that are written in ways that exclude each other
@@ -220,7 +220,7 @@ def _labelled(source: Source) -> set[str]:
     return found
 
 
-def _marks_left(table: Table, text: bool) -> list[str]:
+def _marks_left(table: Table, declared: bool) -> list[str]:
     """Say where texts are left that usually mark missing values."""
     found: dict[str, list[str]] = {}
     for name in table.names:
@@ -228,11 +228,11 @@ def _marks_left(table: Table, text: bool) -> list[str]:
             texts = [label for label in table.factor(name).labels if isinstance(label, str)]
             for mark in texts_for_missing(texts, numeric=True):
                 found.setdefault(mark, []).append(name)
-    how = "say so with `missing`" if text else "make them missing before"
+    how = "say so with `missing`" if declared else "make them missing before"
     return [f"does {mark} mark missing values in {_listed(names)}? If so, {how}" for mark, names in found.items()]
 
 
-def _codes_for_missing(table: Table, proposals: list[Proposal], text: bool) -> list[str]:
+def _codes_for_missing(table: Table, proposals: list[Proposal], declared: bool) -> list[str]:
     """Ask about numbers that look like codes for missing values."""
     questions = []
     for one in proposals:
@@ -242,7 +242,7 @@ def _codes_for_missing(table: Table, proposals: list[Proposal], text: bool) -> l
         observed = table.series(name).is_null().to_numpy()
         values = table.rough_numbers(name)[~np.asarray(observed, dtype=bool)]
         for code, count in numbers_for_missing(values[np.isfinite(values)]).items():
-            how = f"say so with `missing` ('{code}')" if text else "make them missing before"
+            how = f"say so with `missing` ('{code}')" if declared else "make them missing before"
             questions.append(
                 f"does {code} mark missing values in {_listed([name])} ({counted(count, 'record')})? If so, {how}"
             )

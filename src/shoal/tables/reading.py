@@ -27,7 +27,7 @@ def read(data: Any, settings: Mapping[str, Any]) -> tuple[Source | None, Table]:
     except PlanError:  # told by the plan
         asked = {}
     if isinstance(data, str | Path):
-        source = read_file(Path(data), reading)
+        source = read_file(data, reading)
         return source, open_table(source.frame, precision_of(source, asked))
     if reading != Reading():
         raise PlanError("reading: has no effect on a table that is in memory; leave it out")
@@ -52,4 +52,4 @@ def read_table(path: str | Path, reading: Reading | Mapping[str, Any] | None = N
     ...     read_table(f"{folder}/survey.csv").height
     5
     """
-    return read_file(Path(path), as_reading(reading)).frame
+    return read_file(path, as_reading(reading)).frame

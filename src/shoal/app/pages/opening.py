@@ -123,7 +123,7 @@ def _known(path: Path) -> bool:
 
 def _is_text(path: Path) -> bool:
     ending = Path(path.name.lower().removesuffix(".gz")).suffix
-    return ending in shoal.FORMATS and shoal.FORMATS[ending].reading
+    return ending in shoal.FORMATS and shoal.FORMATS[ending].text
 
 
 def _fixes(path: Path, reading: dict[str, Any]) -> list[dict[str, Any]]:

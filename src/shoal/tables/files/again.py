@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from shoal.errors import BrokenPromise
 from shoal.plan.plan import Reading
-from shoal.tables.files import Source, file_format, read_file
+from shoal.tables.files import Source, decoded, file_format, read_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,8 +21,9 @@ def read_again(path: Path, frame: pl.DataFrame, source: Source | None, reading: 
     try:
         if found.read_again:
             again = Source(path, *found.read_again(path, frame, found.own(source.form) if source else None, reading))
+            again = decoded(again, reading)
         else:
-            again = read_file(path, Reading())
+            again = read_file(path, Reading(missing=reading.missing))
     except pl.exceptions.PolarsError:
         # what polars says may show cells
         raise BrokenPromise("the file as written cannot be read as what was written") from None

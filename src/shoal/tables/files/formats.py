@@ -13,14 +13,36 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import FileError
 from shoal.plan.plan import Reading
+from shoal.tables.files.duckdb_file import read_duckdb
+from shoal.tables.files.excel import SheetForm, read_excel, read_excel_again, write_excel
+from shoal.tables.files.json_lines import JsonForm, read_json_lines, read_json_lines_again, write_json_lines
+from shoal.tables.files.packing import PACKINGS
 from shoal.tables.files.rows import RowForm, read_rows, read_rows_again, write_rows
+from shoal.tables.files.sqlite import SqliteForm, read_sqlite, read_sqlite_again, write_sqlite
 from shoal.tables.files.statistical import StatisticalForm, read_statistical, write_statistical
 from shoal.tables.files.text import TextForm, read_text, read_text_again, write_text
 
 if TYPE_CHECKING:
     import polars as pl
 
-_PACKED = ".gz"
+_TEXT = frozenset(Reading.model_fields) - {"table"}
+_CODES = frozenset({"missing"})
+_TABLES = frozenset({"missing", "table"})
+_INSTEAD = {
+    ".zip": "unpack it, and name the file inside",
+    **dict.fromkeys((".bz2", ".xz", ".7z", ".rar", ".tar", ".tgz"), "unpack it, and name the file inside"),
+    **dict.fromkeys(
+        (".pkl", ".pickle", ".joblib", ".npy"),
+        "a pickle can run any program when it is read; write the table as .parquet, and name that",
+    ),
+    **dict.fromkeys((".rds", ".rda", ".rdata"), "write the table as .parquet or .csv from R, and name that"),
+    **dict.fromkeys((".mdb", ".accdb"), "export the table as .csv or .xlsx from Access, and name that"),
+    **dict.fromkeys((".h5", ".hdf5", ".hdf", ".nc"), "write the table as .parquet, and name that"),
+    ".json": "write one object a line, and name that .jsonl",
+    ".html": "save the table as .csv or .xlsx, and name that",
+    ".pdf": "a table in a PDF file has to be copied into .csv or .xlsx first",
+    ".por": "save it as .sav from SPSS, and name that",
+}
 
 
 @dataclass(frozen=True)
@@ -45,10 +67,10 @@ class Format:
     read_again : callable, optional
         ``read_again(path, frame, form, reading)`` reads what ``write`` wrote, with the types of the frame, and returns
         columns and form. ``read`` serves where the file itself says the types.
-    reading : bool
-        Whether the settings of ``reading`` have an effect.
+    settings : frozenset of str
+        Which settings of ``reading`` have an effect.
     packed : bool
-        Whether its files may be packed, with .gz behind the ending.
+        Whether its files may be packed, with .gz or .zst behind the ending.
     instead : str
         Ending to write to where files can be read only.
     """
@@ -59,13 +81,18 @@ class Format:
     write: Callable[[pl.DataFrame, Path, Any, dict[str, pl.Series]], None] | None = None
     form: type | None = None
     read_again: Callable[[Path, pl.DataFrame, Any, Reading], tuple[pl.DataFrame, Any]] | None = None
-    reading: bool = False
+    settings: frozenset[str] = _CODES
     packed: bool = False
     instead: str = ".csv"
 
     def own(self, form: object) -> Any:
         """Return a form if it is one of this format's, and None otherwise."""
         return form if self.form and isinstance(form, self.form) else None
+
+    @property
+    def text(self) -> bool:
+        """Whether its cells are texts, of which looking tells what they are."""
+        return "delimiter" in self.settings
 
 
 def file_format(path: Path) -> Format:
@@ -75,11 +102,15 @@ def file_format(path: Path) -> Format:
     'text'
     """
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    packed = len(suffixes) > 1 and suffixes[-1] == _PACKED
+    packed = len(suffixes) > 1 and suffixes[-1] in PACKINGS
     last = suffixes[-2] if packed else (suffixes[-1] if suffixes else "")
     found = FORMATS.get(last)
     if found is None or (packed and not found.packed):
-        raise FileError(f"'{path}': the ending '{last}' is none of {', '.join(FORMATS)} (text files also with .gz)")
+        if last in _INSTEAD:
+            raise FileError(f"'{path}': {last} is not read or written; {_INSTEAD[last]}")
+        raise FileError(
+            f"'{path}': the ending '{last}' is none of {', '.join(FORMATS)} (text and JSON lines also with .gz or .zst)"
+        )
     return found
 
 
@@ -124,7 +155,16 @@ FORMATS: dict[str, Format] = {
             write_text,
             TextForm,
             read_text_again,
-            reading=True,
+            settings=_TEXT,
+            packed=True,
+        ),
+        Format(
+            "JSON lines",
+            (".jsonl", ".ndjson"),
+            lambda path, _: (*read_json_lines(path), ()),
+            write_json_lines,
+            JsonForm,
+            lambda path, frame, form, _: read_json_lines_again(path, frame, form),
             packed=True,
         ),
         Format(
@@ -137,6 +177,39 @@ FORMATS: dict[str, Format] = {
         ),
         Format("Parquet", (".parquet", ".pq"), _read_parquet, _write_parquet),
         Format("Arrow IPC", (".arrow", ".ipc", ".feather"), _read_arrow, _write_arrow),
+        Format(
+            "Excel",
+            (".xlsx",),
+            lambda path, reading: (*read_excel(path, reading.table), ()),
+            write_excel,
+            SheetForm,
+            lambda path, frame, form, _: read_excel_again(path, frame, form),
+            settings=_TABLES,
+        ),
+        Format(
+            "Excel before 2007, binary Excel and OpenDocument",
+            (".xls", ".xlsb", ".xlsm", ".ods"),
+            lambda path, reading: (*read_excel(path, reading.table), ()),
+            form=SheetForm,
+            settings=_TABLES,
+            instead=".xlsx",
+        ),
+        Format(
+            "SQLite",
+            (".sqlite", ".sqlite3", ".db"),
+            lambda path, reading: (*read_sqlite(path, reading.table), ()),
+            write_sqlite,
+            SqliteForm,
+            lambda path, frame, form, _: read_sqlite_again(path, frame, form),
+            settings=_TABLES,
+        ),
+        Format(
+            "DuckDB",
+            (".duckdb", ".ddb"),
+            lambda path, reading: (read_duckdb(path, reading.table), None, ()),
+            settings=_TABLES,
+            instead=".parquet",
+        ),
         Format(
             "SPSS, Stata and SAS transport",
             (".sav", ".zsav", ".dta", ".xpt"),

@@ -6,9 +6,7 @@ All cells are read as text first; :mod:`shoal.tables.files.cells` gives columns 
 from __future__ import annotations
 
 import csv
-import gzip
 import io
-import zlib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +15,7 @@ from shoal.errors import DataError, FileError, counted, did_you_mean, printable
 from shoal.plan.delimited import find_delimiter, first_rows
 from shoal.plan.plan import Reading
 from shoal.tables.files.cells import CellForm, several_zones, typed_cells, typed_like, written
+from shoal.tables.files.packing import packed, unpacked
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,12 +56,7 @@ def read_text(path: Path, reading: Reading) -> tuple[pl.DataFrame, TextForm, tup
     """Read a text file: its typed columns, its form, and what was guessed."""
     import polars as pl
 
-    data = path.read_bytes()
-    if path.suffix.lower() == ".gz":
-        try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError, zlib.error):
-            raise FileError(f"'{path}' is not a gzip file, or is cut off") from None
+    data = unpacked(path)
     data, encoding, notes = _as_utf8(data, path, reading.encoding)
     if not data.strip():
         raise DataError(f"'{path}' is empty")
@@ -128,7 +122,7 @@ def write_text(frame: pl.DataFrame, path: Path, form: TextForm | None, kept: dic
         encoded = data.encode(form.encoding)
     except UnicodeError:
         raise FileError(f"'{path}': some text cannot be written in {form.encoding}") from None
-    path.write_bytes(gzip.compress(encoded, mtime=0) if path.suffix.lower() == ".gz" else encoded)
+    path.write_bytes(packed(path, encoded))
 
 
 def read_text_again(
@@ -142,9 +136,7 @@ def read_text_again(
 def _cells_of(path: Path, frame: pl.DataFrame, form: TextForm) -> pl.DataFrame:
     import polars as pl
 
-    data = path.read_bytes()
-    if path.suffix.lower() == ".gz":
-        data = gzip.decompress(data)
+    data = unpacked(path)
     if form.encoding.lower() not in ("utf-8", "utf8"):
         data = data.decode(form.encoding).encode()
     return pl.read_csv(

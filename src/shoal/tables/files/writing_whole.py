@@ -16,6 +16,8 @@ from pathlib import Path
 from shoal.errors import FileError, OutputExists
 from shoal.plan.files_read import Inputs
 from shoal.tables.files.journal import complete_renames, locked, new_token, own_name, rename_together, tidy, try_lock
+from shoal.tables.files.packing import PACKINGS
+from shoal.tables.files.pieces import would_be_piece
 
 
 def check_target(path: Path, inputs: Inputs = (), overwrite: bool = True) -> None:
@@ -32,6 +34,8 @@ def check_target(path: Path, inputs: Inputs = (), overwrite: bool = True) -> Non
         for what, read in inputs:
             if same_file(path, read):
                 raise FileError(f"'{path}' is {what}; write to another file")
+            if would_be_piece(path, read):
+                raise FileError(f"'{path}' would be a part of {what} when that is read again; write to another folder")
         complete_renames(path.parent)
         if not overwrite and os.path.lexists(path):
             raise OutputExists(f"'{path}' is there already; name another file, or replace it with --force")
@@ -80,7 +84,7 @@ def written_whole(*paths: Path, like: Sequence[Path] = (), overwrite: bool = Tru
             tidy(folder)
         token = new_token()
         for number, path in enumerate(paths):
-            parts[path] = path.with_name(own_name(token, f"-{number}{_ending(path)}"))
+            parts[path] = path.with_name(own_name(token, f"-{number}{format_ending(path)}"))
             held[path] = _open_part(parts[path], 0o600 if os.path.lexists(path) else _open_to(like, path.parent))
         yield parts.__getitem__
         for path, handle in held.items():
@@ -92,7 +96,8 @@ def written_whole(*paths: Path, like: Sequence[Path] = (), overwrite: bool = Tru
                 raise OutputExists(f"'{there}' has appeared in the meantime; nothing was written")
             while held:
                 os.close(held.popitem()[1])
-            rename_together(parts, token)
+            if parts:
+                rename_together(parts, token)
     except OSError as error:
         message = str(error)
         for path, part in parts.items():
@@ -109,10 +114,10 @@ def written_whole(*paths: Path, like: Sequence[Path] = (), overwrite: bool = Tru
             os.close(handle)
 
 
-def _ending(path: Path) -> str:
+def format_ending(path: Path) -> str:
     """Return the endings that tell the format of a file."""
     suffixes = path.suffixes
-    return "".join(suffixes[-2:] if suffixes and suffixes[-1].lower() == ".gz" else suffixes[-1:])
+    return "".join(suffixes[-2:] if suffixes and suffixes[-1].lower() in PACKINGS else suffixes[-1:])
 
 
 def _open_part(part: Path, mode: int) -> int:

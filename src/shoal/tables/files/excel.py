@@ -1,0 +1,139 @@
+"""Excel workbooks: one sheet, with the names of the columns in its first row (the extra ``excel``).
+
+What is read are the values that Excel shows, those of formulas too. A release is a workbook of one sheet without
+formulas, comments and formats: what else was in the workbook may tell what the release does not.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime, time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import DataError, FileError, MissingExtra
+from shoal.tables.files.named_tables import chosen
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_MOST_ROWS, _MOST_COLUMNS = 1_048_575, 16_384  # of a sheet, below its header
+_LONGEST = 32_767  # letters of a cell
+_LARGEST = 2**53  # whole number that a cell holds exactly: it is a float
+_MADE = datetime(2000, 1, 1, tzinfo=UTC)  # when every workbook says it was made: the same plan gives the same bytes
+
+
+@dataclass(frozen=True)
+class SheetForm:
+    """The sheet that a table was on."""
+
+    sheet: str
+
+
+def read_excel(path: Path, sheet: str | None) -> tuple[pl.DataFrame, SheetForm]:
+    """Read a sheet, by its name or, where the workbook has only one, without it."""
+    import polars as pl
+
+    fastexcel = _imported("fastexcel")
+    try:
+        book = fastexcel.read_excel(str(path))
+        name = chosen(sheet, book.sheet_names, path.name, "sheet")
+        first = book.load_sheet(name, header_row=None, n_rows=1, dtypes="string").to_polars()
+        _check_names([first[0, at] for at in range(first.width)] if len(first) else [], path, name)
+        # all rows are looked at: one far below may have text among numbers
+        frame = book.load_sheet(name, schema_sample_rows=None).to_polars()
+    except fastexcel.FastExcelError:
+        # what the reader says may show cells
+        raise FileError(f"cannot read '{path}': it is damaged, or not what its ending says") from None
+    empty = [column.name for column in frame if column.dtype == pl.Null]
+    # a cell has a float in any case, for a day too
+    whole = [c.cast(pl.Int64) for c in frame if c.dtype.is_float() and bool((c == c.round()).all()) and not _beyond(c)]
+    days = [c.dt.date() for c in frame if c.dtype == pl.Datetime and bool((c.dt.time() == time()).all())]
+    return frame.with_columns(*whole, *days, *(pl.col(name).cast(pl.String) for name in empty)), SheetForm(name)
+
+
+def _check_names(names: list[Any], path: Path, sheet: str) -> None:
+    """Refuse a sheet whose first row does not name every column once; the reader would make names up."""
+    if not names:
+        raise DataError(f"'{path}': the sheet '{sheet}' is empty")
+    counts = Counter(names)
+    mistakes = [
+        f"column name '{name}' occurs {count} times on the sheet '{sheet}'; rename the columns"
+        if name
+        else f"a column of the sheet '{sheet}' has no name; name every column in its first row"
+        for name, count in counts.items()
+        if not name or count > 1
+    ]
+    if mistakes:
+        raise DataError(mistakes)
+
+
+def write_excel(frame: pl.DataFrame, path: Path, form: SheetForm | None, kept: dict[str, pl.Series]) -> None:
+    """Write a workbook of one sheet."""
+    import polars as pl
+
+    _check_fits(frame, path)
+    xlsxwriter = _imported("xlsxwriter")
+    plain = frame.with_columns(
+        [column.cast(pl.Float64) for column in frame if column.dtype.is_decimal()]
+        + [column.cast(pl.String) for column in frame if isinstance(column.dtype, pl.Categorical | pl.Enum)]
+    )
+    options = {"strings_to_formulas": False, "strings_to_urls": False, "default_date_format": "yyyy-mm-dd"}
+    with xlsxwriter.Workbook(str(path), options) as book:
+        book.set_properties({"created": _MADE})
+        formats = {
+            pl.Date: book.add_format({"num_format": "yyyy-mm-dd"}),
+            pl.Datetime: book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"}),
+            pl.Time: book.add_format({"num_format": "hh:mm:ss"}),
+        }
+        sheet = book.add_worksheet(form.sheet if form else "release")
+        for at, column in enumerate(plain):
+            sheet.write_string(0, at, column.name)
+            look = formats.get(column.dtype.base_type())
+            values = column.fill_nan(None) if column.dtype.is_float() else column
+            for row, value in enumerate(values.to_list(), start=1):
+                if value is not None:
+                    sheet.write(row, at, value, look)
+
+
+def _check_fits(frame: pl.DataFrame, path: Path) -> None:
+    """Refuse a table that a sheet cannot hold, of which its writer would leave out a part."""
+    import polars as pl
+
+    if len(frame) > _MOST_ROWS or frame.width > _MOST_COLUMNS:
+        raise FileError(
+            f"'{path}': a sheet has at most {_MOST_ROWS} records and {_MOST_COLUMNS} columns; write .parquet"
+        )
+    mistakes = []
+    for column in frame:
+        dtype = column.dtype
+        zoned = isinstance(dtype, pl.Datetime) and dtype.time_zone is not None
+        if dtype.is_nested() or zoned or dtype in (pl.Binary, pl.Object, pl.Duration):
+            mistakes.append(f"column '{column.name}' has type {dtype}, which a sheet cannot hold; write .parquet")
+        elif dtype.is_integer() and _beyond(column):
+            mistakes.append(f"column '{column.name}' has whole numbers of more digits than a sheet holds; write .csv")
+        elif dtype == pl.String and (column.str.len_chars().max() or 0) > _LONGEST:  # type: ignore[operator]
+            mistakes.append(f"column '{column.name}' has texts that are longer than a cell can be; write .csv")
+    if mistakes:
+        raise FileError(f"'{path}': {'; '.join(mistakes)}")
+
+
+def _beyond(column: pl.Series) -> bool:
+    """Whether a column has whole numbers that a float does not hold exactly."""
+    return bool(((column < -_LARGEST) | (column > _LARGEST)).any())
+
+
+def read_excel_again(path: Path, frame: pl.DataFrame, form: SheetForm | None) -> tuple[pl.DataFrame, SheetForm]:
+    """Read a file that ``frame`` was written to, with the types of the frame."""
+    found, form = read_excel(path, None)
+    return found.cast(frame.schema), form
+
+
+def _imported(name: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(name)
+    except ImportError:
+        raise MissingExtra("reading and writing Excel files", "excel") from None
