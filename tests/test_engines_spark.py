@@ -121,7 +121,8 @@ def test_an_executor_that_is_killed_in_the_middle_changes_nothing(cluster, folde
     cases = ["file:numbers", "file:missing", "file:strata"]
     master, workers = cluster
     process = start(master, folder, tmp_path, cases)
-    assert process.stdout.readline().startswith("file:numbers")  # the second case has begun
+    first = next(line for line in process.stdout if line.startswith(("file:", "Traceback")))
+    assert first.startswith("file:numbers"), process.communicate()[0]  # the second case has begun
     time.sleep(1.0)
     victims = executors(workers)
     assert victims
