@@ -29,7 +29,7 @@ how its loss goes down on many records. Loss is 100 SSE / SST in percent, on z-s
   [All methods](methods.md).
 - Times are those of `--time`: the search, without reading and writing; "by size" is what is done where nothing is said.
 - "Proved" is the loss that no partition can be below, and the gap is the part of the loss after 60 s that a better
-  partition could save at most. At k = 3 most of it is that of the linear relaxation, which is not the optimum."""
+  partition could save at most: what the search has missed, and what the proof has not reached."""
 
 _BOUNDS = """The bounds: `python benchmarks/run.py bound`. Where the CPU seconds are far below the seconds taken, other
 work had the cores, and more could be proved in the time."""

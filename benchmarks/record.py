@@ -8,7 +8,7 @@ import platform
 import resource
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -39,12 +39,12 @@ def machine() -> dict[str, Any]:
 
 
 class Recorder:
-    """Appends results of one benchmark to its file, newest run last, and prints them."""
+    """Appends results of one benchmark to its file, newest run last, and prints them; some may be kept from before."""
 
-    def __init__(self, name: str, quick: bool) -> None:
+    def __init__(self, name: str, quick: bool, kept: Sequence[dict[str, Any]] = ()) -> None:
         self.path = RESULTS / ("quick" if quick else "") / f"{name}.jsonl"
         self.path.parent.mkdir(exist_ok=True, parents=True)
-        self.path.write_text(json.dumps({"benchmark": name, **machine()}) + "\n")
+        self.path.write_text("".join(json.dumps(row) + "\n" for row in ({"benchmark": name, **machine()}, *kept)))
 
     def add(self, **result: Any) -> None:
         """Record one result."""

@@ -8,12 +8,12 @@ import sys
 
 from typer.testing import CliRunner
 
-from shoal.cli import app
+from shoal.cli import program
 
 
 def run(*words):
     """Run the command and return its result; an exception that escapes fails the test."""
-    result = CliRunner().invoke(app, [str(word) for word in words])
+    result = CliRunner().invoke(program, [str(word) for word in words])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result

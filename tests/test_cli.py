@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import shoal
 from command_line import manifest_of, run
-from shoal.cli import app
+from shoal.cli import program
 from shoal.cli.commands import COMMANDS, load_command
 
 SUMMARY = {
@@ -182,7 +182,7 @@ def test_version():
 
 
 def test_without_a_command_help_is_shown():
-    result = CliRunner().invoke(app, [])
+    result = CliRunner().invoke(program, [])
     assert all(command in result.output for command in ("protect", "inspect", "methods", "demo"))
 
 

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import shoal
 from faults import at_the_same_time, full_disk, in_child, killed_at_each_change
-from shoal.cli import app
+from shoal.cli import program
 from shoal.tables.files.journal import complete_renames
 from shoal.tables.files.writing_whole import write_whole, written_whole
 
@@ -231,7 +231,7 @@ def test_a_full_disk_is_told_and_leaves_what_was_there(tmp_path, ending):
 
 
 def run(*words):
-    result = CliRunner().invoke(app, [str(word) for word in words])
+    result = CliRunner().invoke(program, [str(word) for word in words])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result

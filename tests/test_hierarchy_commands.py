@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from shoal.cli import app
+from shoal.cli import program
 from shoal.columns.hierarchy import grow
 from shoal.report.outlines import outline
 from shoal.tables.table import open_table
@@ -28,7 +28,7 @@ def jobs(tmp_path):
 
 def run(folder, *words):
     words = [str(folder / word) if str(word).endswith((".csv", ".yaml")) else str(word) for word in words]
-    result = CliRunner().invoke(app, ["hierarchy", *words])
+    result = CliRunner().invoke(program, ["hierarchy", *words])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from shoal.cli import app
+from shoal.cli import program
 from shoal.errors import PlanError
 
 TABLE = pl.DataFrame({"a": range(1, 11), "b": [5, 3, 8, 1, 9, 2, 7, 4, 6, 0]})
@@ -23,7 +23,7 @@ def table(tmp_path):
 
 
 def run(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
+    return CliRunner().invoke(program, [str(word) for word in words])
 
 
 HUGE = "9" * 20

@@ -56,13 +56,13 @@ def test_a_plan_that_expands_nests_or_counts_without_end_is_refused(text, told):
 def test_every_command_that_reads_a_plan_refuses_one_with_aliases(tmp_path, command):
     from typer.testing import CliRunner
 
-    from shoal.cli import app
+    from shoal.cli import program
 
     plan, table = tmp_path / "p.yaml", tmp_path / "t.csv"
     plan.write_text(f"{BOMB}k: 3\nquasi_identifiers: [age]\nrules: *h\n", encoding="utf-8")
     TABLE.write_csv(table)
     words = command.replace("IN", str(table)).replace("PLAN", str(plan)).replace("OUT", str(tmp_path / "out")).split()
-    result = CliRunner().invoke(app, words)
+    result = CliRunner().invoke(program, words)
     assert result.exit_code == 2
     assert "has a YAML alias" in result.stderr
 

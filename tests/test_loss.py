@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import shoal
 import slow_measures as slow
-from shoal.cli import app
+from shoal.cli import program
 from shoal.columns.hierarchy import grow
 
 TREE = {"job": {"health": ["nurse", {"doctor": ["surgeon"]}], "food": ["cook", "baker"], "farm": ["farmer"]}}
@@ -193,7 +193,7 @@ def test_the_command_line_measures_columns_as_what_they_are(tmp_path):
     words = ["measure", str(tmp_path / "before.csv"), str(tmp_path / "after.csv"), "-q", ",".join(table.columns)]
     words += ["--hierarchy", f"job={tmp_path / 'job.yaml'}", "--order", f"school={','.join(LEVELS)}"]
     words += ["--nominal", "code", "--column-weight", "age=3", "--scaling", "range", "--json"]
-    result = CliRunner().invoke(app, words)
+    result = CliRunner().invoke(program, words)
     assert result.exit_code == 0, result.stderr
     told = json.loads(result.stdout)
     assert told["information_loss"] == pytest.approx(release.summary.information_loss, rel=1e-9)

@@ -50,3 +50,12 @@ def test_no_function_outside_kernels_takes_many_positional_arguments():
         for name, args in functions()
     }
     assert {name: names for name, names in found.items() if len(names) > MOST} == {}
+
+
+@pytest.mark.parametrize("package", sorted({name.rpartition(".")[0] for name in MODULES}))
+def test_a_package_has_no_name_of_its_own_that_is_one_of_its_modules(package):
+    # importing the module would put it in the place of the name, from then on and for everybody
+    source = ast.parse((PACKAGE.parent / package.replace(".", "/") / "__init__.py").read_text(encoding="utf-8"))
+    taken = [node for node in source.body if isinstance(node, ast.ImportFrom) and node.module != package]
+    names = {f"{package}.{alias.asname or alias.name}" for node in taken for alias in node.names}
+    assert names & set(MODULES) == set()

@@ -2,20 +2,29 @@
 
     python tools/check_certificate.py CERTIFICATE.json TABLE.csv [--delimiter ";"]
 
-It shares no code with shoal, and believes nothing but the prices. From the table it computes the scaled columns, what
-the partition costs, and that all groups have at least k records and stay inside their blocks. Then it looks for k
-records of a block that cost less than the sum of their prices. Where there are none, no larger group costs less than
-its prices either: its subsets of k cost (k - 1) / (s - 1) of what it costs on the mean, and have k / s of its prices.
-So no partition costs less than the sum of all prices.
+It shares no code with shoal, and believes nothing but the prices and multipliers. From the table it computes the scaled
+columns, what the partition costs, and that all groups have at least k records and stay inside their blocks. Then it
+looks for k records of a block that cost less than the sum of their prices. Where there are none, no larger group costs
+less than its prices either: its subsets of k cost (k - 1) / (s - 1) of what it costs on the mean, and have k / s of its
+prices. So no partition costs less than the sum of all prices.
 
-The arithmetic is that of whole numbers: squared distances are rounded down, prices up, to multiples of a unit, and sums
-of these are exact. Before, a distance is lowered by more than the rounding errors of its floating-point sum.
+There may be cuts, each a set S of records, a number "every" and a multiplier of at least 0. A group that holds m of the
+records pays the multiplier floor(m / every) times. The groups of a partition hold |S| of them in all, so together they
+pay it at most floor(|S| / every) times. Where no group costs less than its prices less what it pays, no partition costs
+less than the sum of all prices less what is paid at most. A larger group that pays nothing has subsets of k that pay
+nothing, and needs no look, as before; one that pays, of up to 2k - 1 records, holds two of a set S, and is looked for
+from these. Groups of 2k and more are two groups, which cost less.
+
+The arithmetic is that of whole numbers: squared distances and multipliers are rounded down, prices up, to multiples of
+a unit, and sums of these are exact. Before, a distance is lowered by more than the rounding errors of its
+floating-point sum.
 
 A set of k is looked for from its member with the highest price. A candidate for the other q places has a key: what it
-adds with the members so far, and half of the distances to the q - 1 nearest candidates. No choice is below the sum of
-the q least keys, so a candidate with which that is not negative is dropped, and the keys are made anew until none is.
-What is left is tried as a member, with its distances to the others in full. Then one candidate is taken, and what is
-left is done in the same way, and after that it is dropped.
+adds with the members so far, half of the distances to the q - 1 nearest candidates, and its share of each multiplier
+that is due with one more record: of those that join, at most every "every"-th and at least the first makes it due. No
+choice is below the sum of the q least keys, so a candidate with which that is not negative is dropped, and the keys are
+made anew until none is. What is left is tried as a member, with its distances to the others in full. Then one candidate
+is taken, and what is left is done in the same way, and after that it is dropped.
 
 Ends with 0 where all is true, and with 1 and the reason otherwise.
 """
@@ -89,10 +98,21 @@ def check(certificate: dict, columns: np.ndarray) -> tuple[float, float, float]:
         raise UntrueError(f"a group has fewer than {k} records")
     if len({(g, b) for g, b in zip(groups.tolist(), blocks.tolist(), strict=True)}) > len(np.unique(groups)):
         raise UntrueError("a group crosses blocks")
-    proved = 0.0
+    proved, cuts = 0.0, certificate.get("cuts", [])
+    for cut in cuts:
+        if len({int(blocks[row]) for row in cut["records"]}) != 1 or len(set(cut["records"])) < len(cut["records"]):
+            raise UntrueError("a cut is a set of records of one block")
+        if cut["every"] < 2 or not 0.0 <= cut["multiplier"] < math.inf:
+            raise UntrueError("a cut counts every two records or more, and its multiplier is at least 0")
     for block in np.unique(blocks):
         rows = np.flatnonzero(blocks == block)
-        proved += least_of_block(values[rows], prices[rows], k)
+        place = {int(row): i for i, row in enumerate(rows)}
+        own = [
+            ([place[row] for row in cut["records"]], int(cut["every"]), float(cut["multiplier"]))
+            for cut in cuts
+            if cut["records"][0] in place
+        ]
+        proved += least_of_block(values[rows], prices[rows], k, own)
     for name, said, found in (
         ("the cost of the partition", certificate["cost"], cost),
         ("the total", certificate["total"], total),
@@ -130,8 +150,10 @@ def squares(x: np.ndarray) -> float:
     return math.fsum(((x - x.mean(axis=0)) ** 2).ravel())
 
 
-def least_of_block(values: np.ndarray, prices: np.ndarray, k: int) -> float:
-    """Return what no partition of a block costs less than, rounded down."""
+def least_of_block(
+    values: np.ndarray, prices: np.ndarray, k: int, cuts: list[tuple[list[int], int, float]] | None = None
+) -> float:
+    """Return what no partition of a block costs less than, rounded down; cuts are records, every, multiplier."""
     n, d = values.shape
     if n < 2 * k:
         return squares(values) * (1.0 - ROUNDING)
@@ -141,8 +163,10 @@ def least_of_block(values: np.ndarray, prices: np.ndarray, k: int) -> float:
         return of_a_few(values, k, tuple(range(n)), {}) * (1.0 - ROUNDING)
     if prices.max() <= 0.0:
         return 0.0
+    cuts = cuts or []
+    largest = 2 * k - 1 if cuts else k
     # a pair as far apart as this settles the group that it is in
-    far = k * k * float(prices.max())
+    far = largest**2 * float(prices.max())
     unit = far / 2.0**BITS
     distances = np.empty((n, n), dtype=np.int64)
     for i in range(n):
@@ -152,10 +176,24 @@ def least_of_block(values: np.ndarray, prices: np.ndarray, k: int) -> float:
     whole = np.ceil(prices / unit * (1.0 + np.sign(prices) * 2.0**-51)).astype(np.int64)
     order = np.argsort(-whole, kind="stable")
     distances, whole = distances[np.ix_(order, order)].copy(), whole[order]
+    place = np.argsort(order)
+    # rows of all cuts, one after the other, where they begin, and every how many of them the multiplier is due
+    rows = np.array([place[row] for records, _, _ in cuts for row in records], dtype=np.int64)
+    starts = np.concatenate([[0], np.cumsum([len(records) for records, _, _ in cuts])]).astype(np.int64)
+    every = np.array([step for _, step, _ in cuts], dtype=np.int64)
+    fines = np.array([math.floor(multiplier / unit * (1.0 - 2.0**-51)) for _, _, multiplier in cuts], dtype=np.int64)
+    if sum(int(fine) for fine in fines) > 2**57 // largest:
+        raise UntrueError("the multipliers are too large to be checked")
     for root in range(n - k + 1):
-        if cheaper(distances, whole, k, root):
+        if cheaper(distances, whole, rows, starts, every, fines, k, np.array([root]), root + 1):
             raise UntrueError("there are k records that cost less than their prices")
-    return sum(int(price) for price in whole) * unit * (1.0 - 2.0**-50) - n * unit
+    pairs = {pair for a, b in itertools.pairwise(starts) for pair in itertools.combinations(sorted(rows[a:b]), 2)}
+    for pair in pairs:
+        for size in range(k + 1, largest + 1):
+            if cheaper(distances, whole, rows, starts, every, fines, size, np.array(pair), 0):
+                raise UntrueError(f"there are {size} records that cost less than their prices and cuts")
+    paid = sum(int(fine) * (len(records) // step) for fine, (records, step, _) in zip(fines, cuts, strict=True))
+    return (sum(int(price) for price in whole) - paid) * unit * (1.0 - 2.0**-50) - n * unit
 
 
 def along_a_line(x: np.ndarray, k: int) -> float:
@@ -186,57 +224,135 @@ def of_a_few(values: np.ndarray, k: int, rows: tuple[int, ...], known: dict[tupl
 
 
 @numba.njit
-def cheaper(distances: np.ndarray, prices: np.ndarray, k: int, root: int) -> bool:
-    """Whether there are ``root`` and k - 1 later records whose distances sum up to less than k times their prices."""
+def cheaper(
+    distances: np.ndarray,
+    prices: np.ndarray,
+    cut_rows: np.ndarray,
+    cut_starts: np.ndarray,
+    every: np.ndarray,
+    fines: np.ndarray,
+    size: int,
+    first: np.ndarray,
+    after: int,
+) -> bool:
+    """Whether there are ``size`` records, the ``first`` and later ones, that cost less than their prices less fines.
+
+    All is in distances over the size: their sum is compared with ``size`` times the prices less the fines.
+    """
     n = len(prices)
-    rows = np.empty((k, n), np.int64)
-    own = np.empty((k, n), np.int64)  # what a candidate adds with the members so far
-    keys = np.empty((k, n), np.int64)
-    count, base = np.zeros(k, np.int64), np.zeros(k, np.int64)
-    count[0], base[0] = n - root - 1, -k * prices[root]
-    for c in range(count[0]):
-        rows[0, c] = root + 1 + c
-        own[0, c] = distances[root, root + 1 + c] - k * prices[root + 1 + c]
-    level = 0
-    while level >= 0:
-        q = k - 1 - level
-        if q == 0:
-            if base[level] < 0:
-                return True
-            level -= 1
-            continue
-        if level > 0 or count[0] > 0:
-            count[level] = settle(distances, rows[level], own[level], keys[level], count[level], q, base[level])
-        if count[level] < q:
+    member = np.empty(size, np.int64)
+    rows = np.empty((size, n), np.int64)
+    own = np.empty((size, n), np.int64)  # what a candidate adds with the members so far
+    keys = np.empty((size, n), np.int64)
+    count, base, paid = np.zeros(size, np.int64), np.zeros(size, np.int64), np.zeros(size, np.int64)
+    due = np.zeros(n, np.int64)
+    bottom = len(first) - 1
+    for t in range(len(first)):
+        member[t] = first[t]
+        base[bottom] -= size * prices[first[t]]
+        for s in range(t):
+            base[bottom] += distances[first[s], first[t]]
+    for c in range(after, n):
+        adds, new = -size * prices[c], True
+        for i in first:
+            adds += distances[i, c]
+            new &= i != c
+        if new:
+            rows[bottom, count[bottom]], own[bottom, count[bottom]] = c, adds
+            count[bottom] += 1
+    level, entered = bottom, True
+    while level >= bottom:
+        q = size - 1 - level
+        if entered:
+            paid[level] = size * fined(
+                cut_rows, cut_starts, every, fines, member[: level + 1], rows[level, : count[level]], q, due, size
+            )
+            count[level] = settle(
+                distances, rows[level], own[level], keys[level], count[level], q, base[level] + paid[level], due
+            )
+            entered = False
+        if q == 0 and base[level] + paid[level] < 0:
+            return True
+        if q == 0 or count[level] < q:
             level -= 1
             continue
         # the candidate with the least key is taken, and will not be there afterwards
-        first = 0
+        least = 0
         for c in range(count[level]):
-            if keys[level, c] < keys[level, first]:
-                first = c
-        taken, adds = rows[level, first], own[level, first]
+            if keys[level, c] < keys[level, least]:
+                least = c
+        member[level + 1], adds = rows[level, least], own[level, least]
         count[level] -= 1
-        rows[level, first], own[level, first] = rows[level, count[level]], own[level, count[level]]
+        last = count[level]
+        rows[level, least], own[level, least], keys[level, least] = (
+            rows[level, last],
+            own[level, last],
+            keys[level, last],
+        )
         base[level + 1] = base[level] + adds
-        count[level + 1] = count[level]
-        for c in range(count[level]):
+        count[level + 1] = last
+        for c in range(last):
             rows[level + 1, c] = rows[level, c]
-            own[level + 1, c] = own[level, c] + distances[taken, rows[level, c]]
-        level += 1
+            own[level + 1, c] = own[level, c] + distances[member[level + 1], rows[level, c]]
+        level, entered = level + 1, True
     return False
 
 
 @numba.njit
-def settle(
-    distances: np.ndarray, rows: np.ndarray, own: np.ndarray, keys: np.ndarray, count: int, q: int, base: int
+def fined(
+    cut_rows: np.ndarray,
+    cut_starts: np.ndarray,
+    every: np.ndarray,
+    fines: np.ndarray,
+    members: np.ndarray,
+    candidates: np.ndarray,
+    q: int,
+    due: np.ndarray,
+    size: int,
 ) -> int:
-    """Drop candidates that cannot be among q that, with what there is, sum up to less than 0; return how many stay."""
+    """Return the fines of the members, and write twice the share of each candidate in those due with one more."""
+    paid = 0
+    for a in candidates:
+        due[a] = 0
+    for c in range(len(fines)):
+        held, there = 0, 0
+        records = cut_rows[cut_starts[c] : cut_starts[c + 1]]
+        for i in records:
+            for j in members:
+                held += i == j
+        paid += held // every[c] * fines[c]
+        if q == 0 or (held + 1) % every[c] != 0:
+            continue
+        for i in records:
+            for a in candidates:
+                there += i == a
+        for i in records:
+            for a in candidates:
+                if i == a:
+                    due[a] += 2 * size * fines[c] // min(q, there, every[c])
+    return paid
+
+
+@numba.njit
+def settle(
+    distances: np.ndarray,
+    rows: np.ndarray,
+    own: np.ndarray,
+    keys: np.ndarray,
+    count: int,
+    q: int,
+    base: int,
+    due: np.ndarray,
+) -> int:
+    """Drop candidates that cannot be among q that, with what there is, sum up to less than 0; return how many stay.
+
+    ``due`` is twice what each record would be fined at least.
+    """
     least, nearest, nearer = np.empty(q, np.int64), np.empty(q, np.int64), np.zeros(count, np.int64)
     for a in range(count):
-        keys[a] = 2 * own[a]
+        keys[a] = 2 * own[a] + due[rows[a]]
     turn = 0
-    while count >= q:
+    while count >= q > 0:
         filled = 0
         for a in range(count):
             filled = insert(least, filled, q, keys[a])
@@ -264,7 +380,7 @@ def settle(
                     near = insert(nearest, near, q - 1, distances[rows[a], rows[b]])
             if near == q - 1:
                 nearer[a] = nearest[: q - 2].sum()
-                keys[a] = 2 * own[a] + nearer[a] + nearest[q - 2]
+                keys[a] = 2 * own[a] + due[rows[a]] + nearer[a] + nearest[q - 2]
         turn += 1
     return 0
 

@@ -188,13 +188,14 @@ def _ruled(draw, rng, n):
         )
     one, two, total = pl.col("ra"), pl.col("rb"), pl.col("rt")
     top = float(columns["rt"].max())
+    original = columns["rb"].drop_nulls().cast(pl.Float64).unique().to_list()  # gaps make floats of numpy's integers
     known = [
         Edit("rt = ra + rb", (total - one - two).abs() > 1e-9 * total.abs()),
         Edit("ra <= rt", one > total),
         Edit("ra >= 0", one < 0),
         Edit(f"rt <= {top!r}", total > top),
         Edit("if ra = 0 then rb = 0", (one == 0) & (two != 0)),
-        Edit("rb from original", ~two.is_in(columns["rb"].drop_nulls().unique().to_list())),
+        Edit("rb from original", ~two.cast(pl.Float64).is_in(original)),
     ]
     return columns, tuple(draw(st.lists(st.sampled_from(known), min_size=1, max_size=3, unique=True)))
 

@@ -23,7 +23,7 @@ from random_plans import plans
 from random_tables import LARGE_SIZES, MARK, in_its_form, tables
 from read_back import ReadBack, cells_of_file, cells_of_frame, written_decimals
 
-EXAMPLES = int(os.environ.get("SHOAL_FUZZ_EXAMPLES", "350"))
+EXAMPLES = int(os.environ.get("SHOAL_FUZZ_EXAMPLES", "250"))
 _LONG = r"\d[\d.e+-]{6,}"
 TEXT = (".csv", ".tsv", ".csv.gz")
 ENDINGS = (*TEXT, ".parquet", ".arrow")

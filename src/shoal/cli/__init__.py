@@ -8,7 +8,7 @@ values that a traceback shows.
 
 from __future__ import annotations
 
-from shoal.cli.commands import app
+from shoal.cli.commands import program
 from shoal.cli.process import end_on_sigterm, open_streams
 
 
@@ -16,4 +16,4 @@ def main() -> None:
     """Run the command line."""
     open_streams()
     end_on_sigterm()
-    app()
+    program()

@@ -1,4 +1,4 @@
-"""The application and its commands: one is loaded when it is called, and all are listed without being loaded."""
+"""The program and its commands: one is loaded when it is called, and all are listed without being loaded."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class _Commands(LightGroup):
         return name, known and load_command(str(known.name)), rest
 
 
-app = typer.Typer(
+program = typer.Typer(
     name="shoal",
     cls=_Commands,
     help="Make microdata safe to publish: every record hides in a group of at least k.",
@@ -68,7 +68,7 @@ app = typer.Typer(
 )
 
 
-@app.callback(invoke_without_command=True)
+@program.callback(invoke_without_command=True)
 def _root(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,

@@ -1,6 +1,7 @@
 """The certificate of a lower bound: what a separate program needs to check it, tools/check_certificate.py.
 
-It has a price for each record and the group of each, so that it is for those who may see the original.
+It has a price for each record, the cuts with their multipliers, and the group of each, so that it is for those who may
+see the original.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from shoal.release.searching import Proof
 from shoal.tables.files import Source
 from shoal.tables.files.writing_whole import check_target
 
-FORMAT = "shoal lower bound 1"
+FORMAT = "shoal lower bound 2"
 
 
 def certificate_text(proof: Proof | None, plan: Plan, source: Source | None) -> str:
@@ -42,6 +43,10 @@ def certificate_text(proof: Proof | None, plan: Plan, source: Source | None) -> 
         "blocks": proof.blocks.tolist(),
         "groups": proof.groups.tolist(),
         "prices": proof.prices.tolist(),
+        "cuts": [
+            {"records": rows.tolist(), "every": every, "multiplier": multiplier}
+            for rows, every, multiplier in proof.penalties
+        ],
     }
     return json.dumps(content, ensure_ascii=False) + "\n"
 

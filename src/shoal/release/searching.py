@@ -14,7 +14,7 @@ from shoal.kernels.progress import Standing
 from shoal.kernels.threads import Report, threads_of_each
 from shoal.partition.search.budget import Budget, budget_of
 from shoal.partition.search.driver import search
-from shoal.partition.search.found import Found, gap_of
+from shoal.partition.search.found import Found, Penalty, gap_of
 from shoal.partition.search.searchable import Searchable, SearchTask, Tell
 from shoal.release.declaring import Declared
 
@@ -33,8 +33,9 @@ class Proof:
         The partition that was found, and the blocks that no group crosses.
     cost, total, bound : float
         The sum of squares of the partition, that of the whole table, and what no partition is below.
-    prices : float64 (n,)
-        No k records of a block cost less than their prices, and the bound is the sum of all.
+    prices, penalties : float64 (n,), tuple of Penalty
+        No group of a block costs less than the prices of its records less its penalties, and the bound is the sum of
+        all prices less what all groups can pay together.
     """
 
     groups: Ints
@@ -43,6 +44,7 @@ class Proof:
     total: float
     bound: float
     prices: Floats
+    penalties: tuple[Penalty, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,9 @@ def search_sets(
         reached, bound = percent * found[0].cost, percent * found[0].bound
         gap = gap_of(found[0].cost, found[0].bound)
         prices = np.zeros(len(blocks[0])) if found[0].prices is None else found[0].prices
-        proof = Proof(found[0].groups, blocks[0], found[0].cost, found[0].total, found[0].bound, prices)
+        proof = Proof(
+            found[0].groups, blocks[0], found[0].cost, found[0].total, found[0].bound, prices, found[0].penalties
+        )
     steps = [one.steps for one in found]
     again = steps_again(made, asked.free or interrupted)
     before = [one.before for one in found]

@@ -35,7 +35,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -45,6 +45,7 @@ from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.representatives import group_rows
 from shoal.kernels.threads import run_watched
 from shoal.kernels.watch import new_watch
+from shoal.partition.optimal.cuts import Cuts, cuts_of
 from shoal.partition.optimal.near_groups import settle, squared_distances
 from shoal.partition.optimal.objective import errors_of_groups
 from shoal.partition.optimal.pricing import price_roots
@@ -82,6 +83,9 @@ class Bound:
     prices : float64 (n,)
         What proves it: no k records cost less than their prices, and the value is the sum of these. Zeros where it is
         easy: one group, one column, or nothing to lose.
+    cuts, multipliers : Cuts, float64 (m,)
+        Where there are any (:mod:`.cutting`): no group costs less than its prices less the multipliers of cuts that it
+        counts for, and the value is the sum of the prices less what the multipliers come to.
     """
 
     value: float
@@ -89,6 +93,8 @@ class Bound:
     complete: bool
     seen: SeenGroups
     prices: Floats
+    cuts: Cuts = field(default_factory=lambda: cuts_of([], []))
+    multipliers: Floats = field(default_factory=lambda: np.zeros(0))
 
 
 def lower_bound(  # noqa: PLR0915 - a loop in one piece
@@ -217,7 +223,7 @@ def _first_prices(values: Floats, groups: Ints) -> Floats:
     return ((values - means[groups]) ** 2).sum(axis=1)
 
 
-def _ranked(prices: Floats) -> tuple[Ints, Ints]:
+def ranked(prices: Floats) -> tuple[Ints, Ints]:
     """Return the records by price, and the place of each."""
     order = np.argsort(prices, kind="stable")
     rank = np.empty_like(order)
@@ -227,7 +233,7 @@ def _ranked(prices: Floats) -> tuple[Ints, Ints]:
 
 def _least_of(seen: SeenGroups, prices: Floats) -> Floats:
     """Return the least reduced cost (n,) of the groups seen of each root, at most 0."""
-    order, rank = _ranked(prices)
+    order, rank = ranked(prices)
     roots = order[np.maximum.reduceat(rank[seen.rows], seen.starts[:-1])]
     least = np.zeros(len(prices))
     np.minimum.at(least, roots, seen.costs - np.add.reduceat(prices[seen.rows], seen.starts[:-1]))
@@ -283,7 +289,7 @@ def _price(
 ) -> _Priced | None:
     """Price all roots on threads; None where that was stopped."""
     n = len(prices)
-    order, rank = _ranked(prices)
+    order, rank = ranked(prices)
     found, counts = np.empty((n, _KEPT, k), dtype=np.int64), np.zeros(n, dtype=np.int64)
     least = np.full(n, -np.inf)
     watch = new_watch()

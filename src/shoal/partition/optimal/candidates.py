@@ -47,7 +47,7 @@ def candidates_of(
             return 0, best
         smallest[:] = np.inf
         for a in range(m):
-            _into(smallest, q, keys[a])
+            into_smallest(smallest, q, keys[a])
         first = -prices[root] + smallest.sum()
         if first >= best:
             return 0, best
@@ -68,7 +68,7 @@ def candidates_of(
             smallest[: q - 1] = np.inf
             for b in range(m):
                 if b != a:
-                    _into(smallest, q - 1, distances[rows[a], rows[b]])
+                    into_smallest(smallest, q - 1, distances[rows[a], rows[b]])
             nearer[a] = smallest[: q - 2].sum() / (2 * k)
             keys[a] = linear[a] + nearer[a] + smallest[q - 2] / (2 * k)
         turn += 1
@@ -88,7 +88,7 @@ def _seconds(
         smallest[:] = np.inf
         for b in range(m):
             if b != a and not dropped[b]:
-                _into(smallest, others, linear[b] + distances[rows[a], rows[b]] / k + nearer[b])
+                into_smallest(smallest, others, linear[b] + distances[rows[a], rows[b]] / k + nearer[b])
         dropped[a] = base + linear[a] + smallest.sum() >= best
     kept = 0
     for a in range(m):
@@ -99,7 +99,7 @@ def _seconds(
 
 
 @kernel
-def _into(smallest: Floats, count: int, key: float) -> None:
+def into_smallest(smallest: Floats, count: int, key: float) -> None:
     """Keep the ``count`` smallest keys, sorted."""
     if key >= smallest[count - 1]:
         return

@@ -7,10 +7,11 @@ import time
 import numpy as np
 
 from shoal.kernels.arrays import Ints
-from shoal.partition.optimal.bound import LARGEST, lower_bound
+from shoal.partition.optimal.bound import LARGEST, Bound, lower_bound
+from shoal.partition.optimal.cutting import LARGEST_K, cut
 from shoal.partition.optimal.problem import Problem
 from shoal.partition.optimal.seen_groups import SeenGroups, no_groups
-from shoal.partition.search.found import Proved
+from shoal.partition.search.found import Penalty, Proved
 from shoal.partition.search.searchable import TellBound
 
 
@@ -36,14 +37,18 @@ def prove(
 ) -> Proved:
     """Return a lower bound, and the prices that prove it, until a moment of the monotonic clock.
 
-    Blocks share the time by the squares of their sizes. ``enough`` is a bound at which to end where there is one block,
+    Blocks share the time by the squares of their sizes; in each the bound of the plain relaxation is raised by cuts,
+    for at least half of the time, where k is small. ``enough`` is a bound at which to end where there is one block,
     ``seen`` the groups that a search has seen in each.
     """
     rows_of_blocks = [np.flatnonzero(problem.blocks == block) for block in np.unique(problem.blocks)]
     shares = np.array([len(rows) ** 2 for rows in rows_of_blocks], dtype=np.float64)
-    proved, complete, prices = 0.0, True, np.zeros(len(problem))
+    proved, complete, prices, penalties = 0.0, True, np.zeros(len(problem)), []
+    alone = len(rows_of_blocks) == 1
     for i, rows in enumerate(rows_of_blocks):
         now = time.monotonic()
+        end = now + (until - now) * float(shares[i] / shares[i:].sum())
+        cutting = problem.k <= LARGEST_K
         values = np.ascontiguousarray(problem.values[rows])
         labels = np.unique(groups[rows], return_inverse=True)[1].astype(np.int64)
         found = lower_bound(
@@ -51,11 +56,30 @@ def prove(
             problem.k,
             seen[i] if seen else no_groups(),
             labels,
-            until=now + (until - now) * float(shares[i] / shares[i:].sum()),
+            until=(now + end) / 2 if cutting else end,
             threads=threads,
-            enough=enough if len(rows_of_blocks) == 1 else None,
-            tell=tell if len(rows_of_blocks) == 1 else float,
+            enough=enough if alone else None,
+            tell=tell if alone else float,
         )
+        reached = alone and enough is not None and found.value >= enough
+        if cutting and found.rounds > 0 and not reached:
+            found = cut(
+                values,
+                problem.k,
+                found,
+                labels,
+                until=end,
+                threads=threads,
+                enough=enough if alone else None,
+                tell=tell if alone else float,
+            )
         proved, complete = proved + found.value, complete and found.complete
         prices[rows] = found.prices
-    return Proved(proved, complete, prices)
+        penalties += penalties_of(found, rows)
+    return Proved(proved, complete, prices, tuple(penalties))
+
+
+def penalties_of(found: Bound, rows: Ints) -> list[Penalty]:
+    """Return the cuts of a bound with their multipliers, in rows of the whole table."""
+    sets = zip(found.cuts.sets(), found.cuts.steps, found.multipliers, strict=True)
+    return [Penalty(rows[list(own)], int(every), float(multiplier)) for own, every, multiplier in sets]

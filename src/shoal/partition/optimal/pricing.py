@@ -126,7 +126,7 @@ def price_roots(  # noqa: PLR0915 - a search loop in one piece
                     best = better
                     for t in range(q):
                         chosen[level + 1 + t] = members[level, taken[t]]
-                    _keep(found[root], counts, root, chosen)
+                    keep_group(found[root], counts, root, chosen)
                 if q > 2:
                     b = taken[0]
                     for t in range(q):
@@ -328,7 +328,7 @@ def _copy(
 
 
 @kernel
-def _keep(found: Ints, counts: Ints, root: int, chosen: Ints) -> None:
+def keep_group(found: Ints, counts: Ints, root: int, chosen: Ints) -> None:
     """Write a group into the first slot of ``found`` (t, k), and move the others on."""
     for slot in range(len(found) - 1, 0, -1):
         found[slot] = found[slot - 1]

@@ -91,16 +91,27 @@ def matrix_of(seen: SeenGroups, n: int) -> Any:
 
 @dataclass(frozen=True)
 class Relaxed:
-    """A solution of the linear relaxation: its value, the share of each group and the price of each record."""
+    """A solution of the linear relaxation: its value, the share of each group, the price of each record.
+
+    Where there are limits, ``multipliers`` are those of each.
+    """
 
     value: float
     shares: Floats
     prices: Floats
+    multipliers: Floats
 
 
-def relax(matrix: Any, costs: Floats, until: float | None = None) -> Relaxed | None:
-    """Solve the linear relaxation until a moment of the monotonic clock; None where it was not solved."""
+def relax(
+    matrix: Any, costs: Floats, until: float | None = None, limits: tuple[Any, Ints] | None = None
+) -> Relaxed | None:
+    """Solve the linear relaxation until a moment of the monotonic clock; None where it was not solved.
+
+    ``limits`` are a matrix (cuts, groups) of how often groups count, and how often they may together.
+    """
     from scipy.optimize import linprog
+
+    limited = {} if limits is None or len(limits[1]) == 0 else {"A_ub": limits[0], "b_ub": limits[1]}
 
     # costs may be as small as the tolerances of the solver
     scale = float(np.abs(costs).mean()) or 1.0
@@ -113,10 +124,12 @@ def relax(matrix: Any, costs: Floats, until: float | None = None) -> Relaxed | N
         bounds=(0, None),
         method="highs-ipm",
         options=options,
+        **limited,
     )
     if solved.status != 0:
         return None
-    return Relaxed(float(solved.fun) * scale, solved.x, solved.eqlin.marginals * scale)
+    multipliers = np.maximum(0.0, -solved.ineqlin.marginals) * scale if limited else np.zeros(0)
+    return Relaxed(float(solved.fun) * scale, solved.x, solved.eqlin.marginals * scale, multipliers)
 
 
 @dataclass(frozen=True)

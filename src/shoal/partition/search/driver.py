@@ -68,6 +68,7 @@ def search(
         bound=proved.bound if proved else None,
         before=tuple(other for other in before if not np.array_equal(other, groups)),
         prices=proved.prices if proved else None,
+        penalties=proved.penalties if proved else (),
     )
 
 

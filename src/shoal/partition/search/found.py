@@ -8,12 +8,21 @@ from typing import NamedTuple
 from shoal.kernels.arrays import Floats, Ints
 
 
+class Penalty(NamedTuple):
+    """What a group pays for every so many of some rows that it holds."""
+
+    rows: Ints
+    every: int
+    multiplier: float
+
+
 class Proved(NamedTuple):
-    """A lower bound, whether it is as high as it gets, and the prices (n,) that prove it, where there are any."""
+    """A lower bound, whether it is as high as it gets, and the prices (n,) and penalties that prove it, if any."""
 
     bound: float
     complete: bool = False
     prices: Floats | None = None
+    penalties: tuple[Penalty, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -38,7 +47,7 @@ class Found:
         What every partition is proved to cost at least, where that was tried or comes by itself.
     before : tuple of int64 (n,)
         Groups that cost more, from the last cycles before the end, where they were asked for.
-    prices : float64 (n,) or None
+    prices, penalties : float64 (n,) or None, tuple of Penalty
         What proves it.
     """
 
@@ -53,6 +62,7 @@ class Found:
     bound: float | None = None
     before: tuple[Ints, ...] = ()
     prices: Floats | None = None
+    penalties: tuple[Penalty, ...] = ()
 
 
 def gap_of(cost: float, bound: float) -> float:

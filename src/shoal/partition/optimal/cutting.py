@@ -1,0 +1,204 @@
+"""A higher lower bound by cuts: column generation on the linear relaxation with what it does not satisfy added to it.
+
+With multipliers of cuts (:mod:`.cuts`) beside prices, no partition costs less than the sum of all prices less that of
+the multipliers, each times what its cut allows, where no group costs less than the prices of its members less its
+penalties. That must be so for groups of any size up to 2k - 1; larger ones are two groups, which cost less.
+
+Groups of k are priced from every root, as without cuts (:mod:`.bound`). Of larger ones only those need pricing that pay
+a penalty: where a group of s pays none, nor do its subsets of k, so that none of these costs less than its prices, and
+on the mean they cost (k - 1) / (s - 1) of what it costs and have k / s of its prices, as without cuts. One that pays
+holds several records of a cut, so larger groups are looked for from pairs of records of cuts with a multiplier, such
+that each group that pays holds one of these pairs (:mod:`.penalised`). What is found below 0 lowers prices as it does
+without cuts: each group counts for its root, or for the first record of its pair.
+
+Each round solves the linear problem on the groups seen and prices its solution, which gives a bound. When that is about
+as high as the solution, cuts are added that the shares break, and those that had no multiplier for a while are dropped.
+It ends where none is broken, or where adding more has not helped for some rounds.
+
+Rounding: a reduced cost is the sum of at most 4 k^2 distances over the size, 2 k prices and 2 k m multipliers, of m
+cuts, that are together below the cost of the partition known, n times the largest price and the sum of the multipliers;
+with d products in a distance the bound is lowered by 8 (16 k^2 + d + n + 2 k m) 2^-53 times that.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.kernels.representatives import group_rows
+from shoal.kernels.threads import run_watched
+from shoal.kernels.watch import new_watch
+from shoal.partition.optimal.bound import Bound, lowered, ranked
+from shoal.partition.optimal.cuts import (
+    Cuts,
+    broken_cuts,
+    counts_of,
+    cuts_of,
+    cuts_of_records,
+    join_cuts,
+    pairs_of,
+    take_cuts,
+)
+from shoal.partition.optimal.near_groups import squared_distances
+from shoal.partition.optimal.objective import errors_of_groups
+from shoal.partition.optimal.penalised import price_penalised
+from shoal.partition.optimal.seen_groups import SeenGroups, add_groups, matrix_of, relax, trim
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from shoal.kernels.arrays import Floats, Ints
+
+LARGEST_K = 6  # groups that are priced with cuts: the search is exponential in k
+_CLOSE = 2e-5  # part of the cost within which a bound is as high as the solution
+_PART = 0.1  # part of the gap that is left within which it is high enough to add cuts
+_NEGLECT = 1e-6  # part of the cost that reduced costs too small to be looked for may add up to
+_IDLE = 6  # times in a row without a multiplier after which a cut is dropped
+_VAIN = 8  # times in a row that new cuts raised the relaxation by less than the following part of it
+_GAIN = 2e-6
+_KEPT = 6  # groups of each root that are added
+_MOST = 15  # times n: groups of the linear problem from which those that cost too much are dropped
+_CHUNK = 16  # roots of a task
+
+
+def cut(
+    values: Floats,
+    k: int,
+    proved: Bound,
+    groups: Ints,
+    *,
+    until: float | None = None,
+    threads: int = 1,
+    enough: float | None = None,
+    tell: Callable[[float], object] = float,
+) -> Bound:
+    """Return a bound that is higher by cuts where there is time for it, and the one that was proved otherwise.
+
+    ``groups`` is a partition known. The rest is as in :func:`.lower_bound`.
+    """
+    n, d = values.shape
+    known = float(errors_of_groups(values, None, *group_rows(groups), k).sum())
+
+    def over() -> bool:
+        return until is not None and time.monotonic() >= until
+
+    table = _table(values, k)
+    cuts, idle, seen, vain, highest = cuts_of([], []), np.zeros(0, dtype=np.int64), proved.seen, 0, 0.0
+    complete = False
+    while not over():
+        relaxed = relax(matrix_of(seen, n), seen.costs, until, (counts_of(cuts, seen, n), cuts.most))
+        if relaxed is None:
+            break
+        priced = _price(table, relaxed.prices, cuts, relaxed.multipliers, k, threads, over, _NEGLECT * known / (n // k))
+        if priced is None:
+            break
+        feasible = lowered(relaxed.prices, priced.least, k)
+        spent = math.fsum(relaxed.multipliers * cuts.most)
+        scale = known + n * float(np.abs(feasible).max()) + float(relaxed.multipliers.sum())
+        rounding = 8 * (16 * k * k + d + n + 2 * k * len(cuts)) * 2.0**-53 * scale
+        value = math.fsum(feasible) - spent - rounding
+        if value > proved.value:
+            active = np.flatnonzero(relaxed.multipliers > 0.0)
+            proved = replace(
+                proved,
+                value=value,
+                prices=feasible - rounding / n,
+                cuts=take_cuts(cuts, active),
+                multipliers=relaxed.multipliers[active],
+            )
+            tell(value)
+        before = len(seen)
+        seen = _with(seen, priced.found, values, k)
+        if enough is not None and proved.value >= enough:
+            break
+        close = max(_CLOSE * known, _PART * (known - relaxed.value))
+        if relaxed.value - value > close and len(seen) > before:
+            continue
+        vain = vain + 1 if relaxed.value < highest * (1 + _GAIN) else 0
+        highest = max(highest, relaxed.value)
+        idle = np.where(relaxed.multipliers > 0.0, 0, idle + 1)
+        kept = np.flatnonzero(idle < _IDLE)
+        cuts, idle = take_cuts(cuts, kept), idle[kept]
+        more = broken_cuts(seen, np.concatenate([relaxed.shares, np.zeros(len(seen) - before)]), cuts, k)
+        if len(more) == 0 or vain >= _VAIN:
+            if relaxed.value - value > _CLOSE * known and len(seen) > before:
+                continue  # groups that were found now raise the bound to the solution
+            complete = True
+            break
+        cuts, idle = join_cuts(cuts, more), np.concatenate([idle, np.zeros(len(more), dtype=np.int64)])
+        seen = trim(seen, relaxed.prices, _MOST * n)
+    return replace(proved, seen=seen, complete=complete)
+
+
+@dataclass(frozen=True)
+class _Table:
+    """What pricing looks up: distances of pairs, and the sum of those to the nearest 0, 1, ... 2k - 2 records."""
+
+    distances: Floats
+    near: Floats
+
+
+def _table(values: Floats, k: int) -> _Table:
+    distances = squared_distances(values)
+    most = min(2 * k - 1, len(values))
+    # the nearest of all, at 0, is the record itself
+    nearest = np.sort(np.partition(distances, most - 1, axis=1)[:, :most], axis=1)
+    return _Table(distances, np.ascontiguousarray(np.cumsum(nearest, axis=1)))
+
+
+@dataclass(frozen=True)
+class _Priced:
+    """Least reduced cost of the groups that count for each record, at most 0, and groups of each size below 0."""
+
+    least: Floats
+    found: list[Ints]
+
+
+def _price(
+    table: _Table,
+    prices: Floats,
+    cuts: Cuts,
+    multipliers: Floats,
+    k: int,
+    threads: int,
+    over: Callable[[], bool],
+    neglect: float,
+) -> _Priced | None:
+    """Price groups of k from all roots, and larger ones from pairs of records of cuts; None where it was stopped."""
+    n = len(prices)
+    active = np.flatnonzero(multipliers > 0.0)
+    cuts, multipliers = take_cuts(cuts, active), multipliers[active]
+    order, rank = ranked(prices)
+    own = (table.distances, table.near, prices, rank, *cuts_of_records(cuts, n), cuts.starts, cuts.rows, cuts.steps)
+    pairs = pairs_of(cuts)
+    watch, jobs, tasks = new_watch(), [], []
+    for size in range(k, min(2 * k - 1, n) + 1):
+        firsts = order[::-1, None] if size == k else pairs
+        for c in range(-(-len(firsts) // _CHUNK)):
+            # roots with high prices take longest: every chunk has some of each
+            chunk = np.ascontiguousarray(firsts[c :: -(-len(firsts) // _CHUNK)])
+            least, counts = np.full(len(chunk), -neglect), np.zeros(len(chunk), dtype=np.int64)
+            found = np.empty((len(chunk), _KEPT, size), dtype=np.int64)
+            jobs.append((chunk[:, 0], least, found, counts))
+            tasks.append(partial(price_penalised, *own, multipliers, size, chunk, least, found, counts, watch))
+    if run_watched(tasks, [watch], threads, over) is None:
+        return None
+    all_least, groups = np.full(n, -neglect), []
+    for first, least, found, counts in jobs:
+        np.minimum.at(all_least, first, least)
+        groups.append(found[np.arange(_KEPT) < counts[:, None]])
+    return _Priced(all_least, groups)
+
+
+def _with(seen: SeenGroups, found: list[Ints], values: Floats, k: int) -> SeenGroups:
+    """Add groups (m, size) of several sizes to those seen."""
+    rows = [groups.ravel() for groups in found if len(groups)]
+    sizes = [np.full(len(groups), groups.shape[1]) for groups in found if len(groups)]
+    starts = [np.concatenate([[0], np.cumsum(size)]) for size in sizes]
+    costs = [errors_of_groups(values, None, own, start, k) for own, start in zip(rows, starts, strict=True)]
+    return add_groups(seen, rows, sizes, costs, len(values))
