@@ -17,13 +17,17 @@ app: .venv/app.stamp
 	$(BIN)/shoal app --example
 
 test: lint types
-	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow and not app"
+	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow and not app and not spark"
 
 test-slow: .venv/dev.stamp
 	$(BIN)/python -m pytest -n 2 -m slow
 
 test-app: .venv/dev.stamp
 	$(BIN)/python -m pytest -n 2 -m app tests/app
+
+# DuckDB and Spark, also on a cluster; needs Java 17 for Spark, some 450 MB and minutes
+test-engines: .venv/engines.stamp
+	$(BIN)/python -m pytest -n 0 tests/test_engines.py tests/test_engines_spark.py
 
 fuzz: .venv/dev.stamp
 	$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) --examples $(EXAMPLES) $(if $(SEED),--seed $(SEED))
@@ -94,3 +98,7 @@ clean:
 .venv/dev.stamp: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	touch $@ .venv/run.stamp .venv/app.stamp
+
+.venv/engines.stamp: .venv/dev.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[engines-test]"
+	touch $@

@@ -1,44 +1,38 @@
-"""START HERE. The way a record takes: read, declare, block, partition, aggregate, check, measure."""
+"""START HERE. The way a record takes: read, declare, then block, partition, aggregate, check, and what is told of it.
+
+The steps between are those of :func:`shoal.release.protecting.protect_records`, of a whole table or of each block.
+"""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from shoal.aggregate.sets import Aggregation, aggregate_sets
-from shoal.blocking.blocks import cut_blocks
+from shoal.engines.choosing import engine_settings, open_engine
+from shoal.engines.memory import MemoryEngine
 from shoal.errors import PlanError
-from shoal.kernels.arrays import Ints
-from shoal.kernels.progress import show_progress
 from shoal.plan.blocking import Blocking
 from shoal.plan.conditions import ConfidentialCondition
 from shoal.plan.dominance import Dominance
+from shoal.plan.engine import EngineSettings
 from shoal.plan.files_read import files_read
 from shoal.plan.plan import Plan, Reading, merge_settings
+from shoal.release.by_block import protect_by_block
 from shoal.release.certificate import check_certificate
-from shoal.release.confidential import check_possible, reached_conditions
+from shoal.release.clock import Clock
 from shoal.release.declaring import Declared, declare
 from shoal.release.elsewhere import check_manifest, elsewhere
-from shoal.release.grouping import Grouped, complete_groups, form_groups
+from shoal.release.engine_release import EngineRelease, check_engine_output
 from shoal.release.kept_columns import kept_notes
 from shoal.release.kept_copies import copy_notes
 from shoal.release.kept_order import order_notes
-from shoal.release.losses import losses_of
-from shoal.release.own_values import own_values
-from shoal.release.promises import check_release
+from shoal.release.protecting import protect_records
 from shoal.release.release import Release, check_output, check_report
-from shoal.release.ruled import Forming, Ruled, keep_at_least_loss
-from shoal.release.run import Run
-from shoal.release.searching import long_search
-from shoal.release.strata import strata_of_sets, stratify
 from shoal.release.summary import summarise
-from shoal.rules.accounting import account_for
-from shoal.rules.guard import guard_rules
 from shoal.tables.files import Source
 from shoal.tables.files.places import Address
 from shoal.tables.manifest import manifest_path
@@ -74,6 +68,7 @@ def protect(
     accept: Mapping[str, str] | None = None,
     dominance: Dominance | Mapping[str, Any] | None = None,
     blocking: Blocking | Mapping[str, Any] | str | None = None,
+    engine: EngineSettings | Mapping[str, Any] | str | None = None,
     reading: Reading | Mapping[str, Any] | None = None,
     rules: str | Path | Sequence[str] | Mapping[str, str] | None = None,
     broken_rules: str | None = None,
@@ -161,6 +156,10 @@ def protect(
         ``"spread-tree"``, ``"2d-tree"``, ``"univariate"``, ``"equal-counts"`` or ``"fixed-counts"``; as a dict with
         ``method``, ``size``, ``columns`` and ``repair``. Large tables are cut into blocks that are partitioned one by
         one; without it all records are partitioned together.
+    engine : str or dict
+        ``"memory"``, ``"duckdb"`` or ``"spark"``: the table is protected block by block, with the same cells whichever
+        moves the rows, see docs/engines.md; as a dict with ``name``, ``memory``, ``master``, ``row`` and ``settings``.
+        Relations of DuckDB and lazy frames of polars are moved by DuckDB, and tables of Spark by Spark.
     reading : dict
         ``delimiter``, ``encoding``, ``missing``, ``header``, ``decimal``, ``thousands`` and ``signs`` of a text file,
         where looking at it is not enough; ``missing`` of any file, and ``table`` of a workbook or database.
@@ -221,6 +220,20 @@ def protect(
     clock = Clock()
     settings = merge_settings(plan, given)
     inputs = files_read(settings, original=data, plan=plan)
+    moved_by = engine_settings(data, settings)
+    if moved_by is not None:
+        settings["engine"] = moved_by
+    if moved_by is not None and moved_by.name != "memory":
+        if manifest is not None:
+            raise PlanError("manifest: that of an engine is written beside the release; leave it out")
+        return _protect_elsewhere(
+            data,
+            moved_by,
+            settings,
+            clock,
+            written=(output, report, certificate, overwrite),
+            steps=Steps(all_numeric, threads, progress),
+        )
     if output is not None:
         check_output(output, inputs, overwrite)
     place = None if output is None else elsewhere(output)
@@ -234,9 +247,12 @@ def protect(
     is_file = output is not None and not isinstance(place, Address)  # a table of a server is not read as a file
     source, table = read(data, settings)
     clock.lap("read")
-    declared = declare(settings, table, all_numeric)
-    clock.lap("declare")
-    release = run(declared, table, source, clock, threads=threads, progress=progress, written=is_file)
+    if moved_by is not None:
+        release = _protect_in_memory(table, source, settings, clock, Steps(all_numeric, threads, progress))
+    else:
+        declared = declare(settings, table, all_numeric)
+        clock.lap("declare")
+        release = run(declared, table, source, clock, threads=threads, progress=progress, written=is_file)
     if output is not None:
         release.write(output, report, certificate=certificate, manifest=manifest, overwrite=overwrite)
         return release
@@ -261,101 +277,92 @@ def run(
 
     A release that will be ``written`` has its edit rules checked on the file, not here.
     """
-    plan, sets = declared.plan, declared.sets
-    editing = guard = None
-    if declared.rules:
-        by_column = declared.method.name if declared.method.by_column else ""
-        editing, guard = guard_rules(declared.rules, sets, plan, table, source, by_column)
-        sets = [quasi.with_aggregators(editing.aggregators) for quasi in sets]
-        clock.lap("prepare rules")
-    unruled, declared = declared, replace(declared, sets=sets)
-    strata = stratify(declared, table)
-    check_possible(declared.told, strata.codes)
-    shown, apart = strata_of_sets(declared, strata)
-    how = Aggregation(plan.k, declared.weights, plan.combinations == "observed")
-
-    def form(by: Declared, inside: Sequence[Ints]) -> Grouped:
-        blocks = [cut_blocks(quasi, codes, plan.k, plan.blocking) for quasi, codes in zip(shown, inside, strict=True)]
-        clock.lap("block")
-        with show_progress(len(table) * len(sets), progress, ahead=long_search(by, len(table))) as advance:
-            grouped = form_groups(
-                replace(by, sets=shown),
-                table,
-                strata,
-                apart=inside,
-                blocks=blocks,
-                report=advance,
-                threads=threads,
-            )
-        clock.lap("partition")
-        return grouped
-
-    def regroup(by: Declared, made: Grouped, groups: list[Ints]) -> Grouped:
-        return complete_groups(made, groups, replace(by, sets=shown), table, strata, threads=threads)
-
-    ruled = Ruled()
-    if editing:
-        grouped, protected, ruled = keep_at_least_loss(
-            declared,
-            unruled,
-            editing,
-            table,
-            apart=apart,
-            forming=Forming(form, regroup),
-            how=how,
-            threads=threads,
-        )
-        clock.lap("keep rules")
-    else:
-        grouped = form(declared, apart)
-        protected = aggregate_sets(grouped.sets, grouped.groups, how, threads)
-        protected = [replace(part, quasi=quasi) for part, quasi in zip(protected, sets, strict=True)]
-        clock.lap("aggregate")
-    data = check_release(plan, table, strata.codes, protected, grouped.conditions)
-    conditions = reached_conditions(declared.told, protected, plan.missing_patterns == "counted")
-    if guard:
-        ruled = ruled.checked(guard.check_table(data, written))
-    clock.lap("check")
-    # what is suppressed for patterns of missing cells is no cost of a rule
-    as_shown = [replace(part, quasi=quasi) for part, quasi in zip(protected, shown, strict=True)]
-    rules = account_for(editing, ruled.kept, as_shown, how, ruled.without) if editing else []
-    own = own_values(declared, table, protected)
-    told = [*copy_notes(plan, declared.copies), *kept_notes(plan, table), *order_notes(plan, table, open_table(data))]
+    made = protect_records(declared, table, source, clock, threads=threads, progress=progress, written=written)
+    told = [
+        *copy_notes(declared.plan, declared.copies),
+        *kept_notes(declared.plan, table),
+        *order_notes(declared.plan, table, open_table(made.data)),
+    ]
     clock.lap("look at kept columns")
-    without = None
-    if grouped.without and not editing:
-        released = aggregate_sets(grouped.without.sets, grouped.without.groups, how, threads)
-        released = [replace(part, quasi=quasi) for part, quasi in zip(released, sets, strict=True)]
-        without = losses_of(released, plan.column_weights).table.percent
-    done = Run(declared, strata, grouped, protected, rules, ruled, source, own, told, conditions, without)
-    summary = summarise(done, seconds=clock.seconds())
+    figures, grouped, protected = made.run.figures(told), made.run.grouped, made.run.protected
+    summary = summarise(figures, seconds=clock.seconds())
     return Release(
-        data=data,
+        data=made.data,
         groups=protected[0].groups if len(protected) == 1 else np.column_stack([p.groups for p in protected]),
         summary=summary,
-        plan=plan,
+        plan=declared.plan,
         timings=clock.laps,
         source=source,
         original=table.native,
-        guard=guard,
+        guard=made.guard,
         steps_again=grouped.searched.again if grouped.searched else None,
-        proof=grouped.searched.proof if grouped.searched and not done.for_patterns else None,
+        proof=grouped.searched.proof if grouped.searched and not figures.for_patterns else None,
     )
 
 
-class Clock:
-    """Seconds of each step."""
+@dataclass(frozen=True)
+class Steps:
+    """How the steps of a run go: which columns, on how many threads, and who is told of it."""
 
-    def __init__(self) -> None:
-        self.started = self._last = time.perf_counter()
-        self.laps: dict[str, float] = {}
+    all_numeric: bool
+    threads: int | None
+    progress: bool | Callable[[int], None] | None
 
-    def lap(self, step: str) -> None:
-        """Take note of the seconds since the last step."""
-        now = time.perf_counter()
-        self.laps[step] = round(self.laps.get(step, 0.0) + now - self._last, 6)
-        self._last = now
 
-    def seconds(self) -> float:
-        """Return the seconds since the start."""
-        return time.perf_counter() - self.started
+def _protect_in_memory(
+    table: Table, source: Source | None, settings: Mapping[str, Any], clock: Clock, steps: Steps
+) -> Release:
+    """Protect a table block by block, in memory."""
+    engine = MemoryEngine(table)
+    figures = protect_by_block(engine, settings, clock, **asdict(steps))
+    figures = replace(figures, source=source)
+    return Release(
+        data=engine.result(figures.plan.identifiers),
+        groups=engine.groups(),
+        summary=summarise(figures, seconds=clock.seconds()),
+        plan=figures.plan,
+        timings=clock.laps,
+        source=source,
+        original=table.native,
+    )
+
+
+def _protect_elsewhere(
+    data: Any,
+    moved_by: EngineSettings,
+    settings: Mapping[str, Any],
+    clock: Clock,
+    *,
+    written: tuple[str | Path | None, str | Path | None, str | Path | None, bool],
+    steps: Steps,
+) -> Release:
+    """Protect a table block by block, where DuckDB or Spark has its rows."""
+    output, report, certificate, overwrite = written
+    if report is not None or certificate is not None:
+        raise PlanError(f"report, certificate: need both tables in memory (engine: {moved_by.name}); leave them out")
+    if output is not None:
+        check_engine_output(Path(output), moved_by.name, [], overwrite)
+    engine = open_engine(data, moved_by, steps.threads)
+    try:
+        if output is not None:
+            check_engine_output(
+                Path(output), moved_by.name, [("the original", one) for one in engine.inputs()], overwrite
+            )
+        clock.lap("read")
+        figures = protect_by_block(engine, settings, clock, **asdict(steps))
+        release = EngineRelease(
+            data=engine.result(figures.plan.identifiers) if output is None else None,
+            groups=np.empty(0, dtype=np.int64),
+            summary=summarise(figures, seconds=clock.seconds()),
+            plan=figures.plan,
+            timings=clock.laps,
+            engine=engine,
+            sizes=[part.sizes for part in figures.sets],
+        )
+        if output is not None:
+            release.write(output, overwrite=overwrite)
+            engine.close()
+    except BaseException:
+        engine.close()
+        raise
+    return release

@@ -10,11 +10,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from shoal.blocking.counting import Cut, Over
 from shoal.blocking.repair import repair_boundaries
 from shoal.blocking.size import block_size
 from shoal.blocking.spread_tree import spread_tree
-from shoal.blocking.two_d_tree import two_d_tree
-from shoal.blocking.univariate import equal_counts, equal_intervals, fixed_counts
+from shoal.blocking.two_d_tree import grow_tree, two_d_tree
+from shoal.blocking.univariate import cut_intervals, equal_counts, equal_intervals, fixed_counts
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
@@ -28,6 +29,8 @@ BLOCKINGS: dict[str, Callable[[Floats, int, int], Ints]] = {
     "spread-tree": spread_tree,
     "univariate": equal_intervals,
 }
+COUNTED: dict[str, Callable[[Over, int, int, int], Cut]] = {"2d-tree": grow_tree, "univariate": cut_intervals}
+"""Those that follow from counts: the others see all records at once."""
 ONE_COLUMN = ("equal-counts", "fixed-counts", "univariate")  # those that use a single column
 
 
@@ -66,10 +69,12 @@ def cut_blocks(quasi: QuasiIdentifiers, strata: Ints, k: int, cut: Blocking | No
     """
     if cut is None:
         return strata
-    numbers = quasi.numbers()
-    chosen = numbers.only(cut.columns) if cut.columns else numbers
-    values = (chosen.only(chosen.names[:1]) if cut.method in ONE_COLUMN else chosen).scaled().values
-    size = block_size(len(strata), len(quasi) + quasi.incomplete, k) if cut.size == "auto" else cut.size
+    values = blocking_values(quasi, cut)
+    size = largest_block(cut, len(strata), len(quasi) + quasi.incomplete, k)
+    if cut.method in COUNTED:
+        roots = np.unique(strata, return_inverse=True)[1]
+        found = COUNTED[cut.method](lambda part: part(values, roots), int(roots.max()) + 1, k, size)
+        return found.blocks(values, roots)
     blocks = np.empty(len(strata), dtype=np.int64)
     first = 0
     for rows in rows_of_blocks(strata):
@@ -79,6 +84,18 @@ def cut_blocks(quasi: QuasiIdentifiers, strata: Ints, k: int, cut: Blocking | No
         blocks[rows] = part + first
         first += int(part.max()) + 1
     return blocks
+
+
+def blocking_values(quasi: QuasiIdentifiers, cut: Blocking) -> Floats:
+    """Return the scaled values (n, d) of the columns by which blocks are cut."""
+    numbers = quasi.numbers()
+    chosen = numbers.only(cut.columns) if cut.columns else numbers
+    return (chosen.only(chosen.names[:1]) if cut.method in ONE_COLUMN else chosen).scaled().values
+
+
+def largest_block(cut: Blocking, records: int, columns: int, k: int) -> int:
+    """Return how many records a block may have, as asked for or chosen for so many records and columns."""
+    return block_size(records, columns, k) if cut.size == "auto" else cut.size
 
 
 def repair_groups(quasi: QuasiIdentifiers, strata: Ints, blocks: Ints, groups: Ints, k: int, threads: int) -> Ints:

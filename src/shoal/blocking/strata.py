@@ -26,7 +26,11 @@ def check_strata(
     if person is not None:
         _, first, _ = number_keys(codes * (int(person.max(initial=0)) + 1) + person)
         counts, one = codes[first], "person"
-    sizes = np.bincount(counts, minlength=len(labels))
+    check_sizes(np.bincount(counts, minlength=len(labels)), labels, k, one, called)
+
+
+def check_sizes(sizes: Ints, labels: Sequence[str], k: int, one: str = "record", called: str = "records") -> None:
+    """Refuse strata of fewer than k records, or what else is counted, naming some."""
     small = np.flatnonzero(sizes < k)
     if len(small) == 0:
         return

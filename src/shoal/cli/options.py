@@ -104,6 +104,13 @@ Cut = Annotated[
 BlockSize = Annotated[str | None, typer.Option(help="Most records of a block, or auto.")]
 BlockColumns = Annotated[list[str] | None, typer.Option(help="Blocking columns: a,b; all by default.")]
 Repair = Annotated[bool, typer.Option("--repair", help="Let records join groups across the face of a block.")]
+EngineOption = Annotated[
+    str | None, typer.Option(help="Protect block by block: memory, duckdb or spark, for tables larger than memory.")
+]
+Memory = Annotated[str | None, typer.Option(help="Most memory of the process with --engine duckdb, such as 2GiB.")]
+Master = Annotated[str | None, typer.Option(help="Cluster of --engine spark, such as spark://host:7077.")]
+Row = Annotated[str | None, typer.Option(help="Column that numbers the rows, with --engine spark.")]
+SparkSetting = Annotated[list[str] | None, typer.Option("--spark", help="A setting of Spark: spark.x=value.")]
 Rules = Annotated[
     Path | None,
     typer.Option(
@@ -301,3 +308,14 @@ def blocks(method: str | None, size: str | None, columns: list[str] | None, repa
     if columns:
         given["columns"] = names(columns)
     return given
+
+
+def engine_of(
+    name: str | None, memory: str | None, master: str | None, row: str | None, spark: Sequence[str] | None
+) -> dict[str, Any] | None:
+    """Return the engine and what only one of them knows, where anything was said about it."""
+    given = {"memory": memory, "master": master, "row": row, "settings": pairs(spark or (), "--spark") or None}
+    given = {setting: value for setting, value in given.items() if value is not None}
+    if name is None and given:
+        raise shoal.PlanError("--memory, --master, --row and --spark have no effect without --engine")
+    return None if name is None else {"name": name, **given}

@@ -28,11 +28,14 @@ from shoal.cli.options import (
     DominanceAction,
     Drop,
     Encoding,
+    EngineOption,
     Force,
     Hierarchy,
     Input,
     Json,
     Keep,
+    Master,
+    Memory,
     Missing,
     MissingPatterns,
     NoHeader,
@@ -44,12 +47,14 @@ from shoal.cli.options import (
     Quasi,
     Refine,
     Repair,
+    Row,
     Rules,
     Scaling,
     Seed,
     SetSize,
     Signs,
     SmallStrata,
+    SparkSetting,
     Strata,
     TableName,
     Thousands,
@@ -60,6 +65,7 @@ from shoal.cli.options import (
     conditions_of,
     decimals_of,
     dominance_of,
+    engine_of,
     names,
     pairs,
     persons_named,
@@ -125,6 +131,11 @@ def protect(
     block_size: BlockSize = None,
     block_columns: BlockColumns = None,
     repair: Repair = False,
+    engine: EngineOption = None,
+    memory: Memory = None,
+    master: Master = None,
+    row: Row = None,
+    spark: SparkSetting = None,
     rules: Rules = None,
     broken_rules: BrokenRules = None,
     product_rules: ProductRules = None,
@@ -179,6 +190,7 @@ def protect(
             accept=pairs(accept, "--accept") if accept else None,
             dominance=dominance_of(dominance, dominance_action),
             blocking=blocks(blocking, block_size, block_columns, repair),
+            engine=engine_of(engine, memory, master, row, spark),
             reading=reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs, named),
             rules=rules,
             broken_rules=broken_rules,
@@ -209,7 +221,7 @@ def protect(
 def _without_role(release: shoal.Release) -> list[str]:
     """Name the columns that are kept because nothing was said about them."""
     said = {name for name, _ in release.plan.roles_named()}
-    kept = [name for name in release.data.columns if name not in said]  # a file gives a frame of polars
+    kept = [name for name in getattr(release.data, "columns", ()) if name not in said]  # an engine has written its own
     return [f"kept as they are, since nothing is said about them: {listed(kept, most=_NAMED)}"] if kept else []
 
 

@@ -90,11 +90,19 @@ AnyColumn = Column | Category
 
 @dataclass(frozen=True)
 class Factor:
-    """A column as it is read: codes by first appearance, which values there are, and what the codes stand for."""
+    """A column as it is read: codes by first appearance, which values there are, and what the codes stand for.
+
+    ``counts`` (labels,) says how often each label occurs, where these are not all records of the table.
+    """
 
     codes: Ints
     observed: Flags
     labels: list[Any]
+    counts: Ints | None = None
+
+    def frequencies(self, count: int) -> Ints:
+        """Return how often each of so many codes occurs."""
+        return np.bincount(self.codes[self.observed], minlength=count) if self.counts is None else self.counts
 
 
 def nominal(name: str, factor: Factor) -> Category:
@@ -104,7 +112,7 @@ def nominal(name: str, factor: Factor) -> Category:
     """
     names = tuple(factor.labels) or (None,)
     codes = np.arange(len(names))
-    counts = np.bincount(factor.codes[factor.observed], minlength=len(names))
+    counts = factor.frequencies(len(names))
     order = np.empty(len(names), dtype=np.int64)
     order[sorted(codes.tolist(), key=lambda code: (counts[code], name_of(names[code])))] = codes
     return Category(name, factor.codes, factor.observed, names, Kind.NOMINAL, order, order, None, None, codes)
@@ -159,7 +167,7 @@ def semantic(
     above = [hierarchy.names[node] if holds is None else holds(hierarchy.names[node]) for node in rest]
     rest = rest[[one is not None for one in above]]
     nodes = np.concatenate([at, rest])
-    there = np.bincount(factor.codes[factor.observed], minlength=len(at)).astype(np.float64)
+    there = factor.frequencies(len(at)).astype(np.float64)
     counts = None
     if distance in COUNTED:
         counts = np.zeros(len(hierarchy))

@@ -1,9 +1,10 @@
 """Columns of numbers to a matrix of comparable ones: scaling, and the mask of missing values.
 
 Distances and information loss are taken on scaled columns. The z-score uses the population standard deviation
-(ddof 0), as the published results do. Columns are centred on their first value before anything is summed and
-scaled by a power of two, so that an offset of 1e9, values of 1e-300 or of 1e300 cost no digits. Without scaling, the
-methods see the values as they are: differences of whole numbers are exact, and ties are ties.
+(ddof 0), as the published results do. Columns are taken from their lowest value on, in a power of two, and sums are
+exact (:mod:`.moments`), so that an offset of 1e9, values of 1e-300 or of 1e300 cost no digits and the order of the rows
+plays no part. Without scaling, the methods see the values as they are: differences of whole numbers are exact, and ties
+are ties.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from shoal.columns.moments import Extent, Moments, power_of_two
 from shoal.columns.numbers import Column
 from shoal.errors import DataError
 from shoal.kernels.arrays import Flags, Floats, Numbers
@@ -30,7 +32,7 @@ class Scale:
 
     Whatever the scaling, the mean becomes 0.
 
-    ``base`` is a value of the column and ``unit`` a power of two; ``location`` and ``spread`` are in that unit.
+    ``base`` is the lowest value of the column, ``unit`` a power of two; ``location`` and ``spread`` are in that unit.
     A constant column has a spread of 0 and becomes 0 everywhere: it plays no part in distances.
 
     ``kept`` is what may be taken from the values of a column that is not scaled without changing a digit of their
@@ -86,11 +88,6 @@ class Records:
         return len(self.values)
 
 
-def _power_of_two(x: float) -> float:
-    """Return the power of two at or just below a positive number: dividing by it changes no digit."""
-    return float(np.ldexp(1.0, int(np.frexp(x)[1]) - 1)) if x > 0.0 else 1.0
-
-
 def fit_scale(column: Column, scaling: ScalingName) -> Scale:
     """Measure location and spread of a column.
 
@@ -98,43 +95,38 @@ def fit_scale(column: Column, scaling: ScalingName) -> Scale:
     Scale(base=0.0, unit=4.0, location=0.5, spread=0.5, kept=None, deviation=1.0)
     """
     seen = column.values[column.observed].astype(np.float64)
-    if not len(seen):
+    extent = Extent.of(seen)
+    quartiles = (0.0, 0.0)
+    if scaling == "robust" and len(seen):
+        low, high = np.quantile((seen - extent.low) / extent.unit, [0.25, 0.75])
+        quartiles = (float(low), float(high))
+    return scale_of(extent, Moments.of(seen, extent), scaling, column.name, quartiles)
+
+
+def scale_of(
+    extent: Extent, moments: Moments, scaling: ScalingName, name: str, quartiles: tuple[float, float] = (0.0, 0.0)
+) -> Scale:
+    """Return the scale of a column of this extent, these moments and, for robust scaling, these quartiles.
+
+    None of them depends on the order of the rows, and so the scale does not.
+    """
+    if not extent.count:
         return Scale(0.0, 1.0, 0.0, 1.0)
-    base = float(seen[0])
-    above = seen - base
-    unit = _power_of_two(float(np.abs(above).max()))
-    x = above / unit
-    if x.min() == x.max():
-        return Scale(base, unit, float(x[0]), 0.0, deviation=0.0)
-    location = float(x.mean())
-    location += float((x - location).mean())  # the second pass takes the rounding of the first out
+    base, unit = extent.low, extent.unit
+    if extent.low == extent.high:
+        return Scale(base, unit, 0.0, 0.0, deviation=0.0)
+    location, deviation = moments.mean(extent.count), moments.deviation(extent.count)
     if scaling == "z-score":
-        return Scale(base, unit, location, _spread(x, location, scaling, column.name))
-    spread = 1.0 / unit if scaling == "none" else _spread(x, location, scaling, column.name)
-    kept = (base if _is_exact(seen, base) else 0.0) if scaling == "none" else None
-    return Scale(base, unit, location, spread, kept, float(np.sqrt(np.mean((x - location) ** 2))) / spread)
-
-
-def _is_exact(x: Floats, base: float) -> bool:
-    """Whether a number can be taken from all others without rounding: the error of each difference is a number."""
-    above = x - base
-    taken = x - above
-    return bool(((x - (above + taken)) + (taken - base) == 0.0).all())
-
-
-def _spread(x: Floats, location: float, scaling: ScalingName, name: str) -> float:
-    """Return the standard deviation, the range or the distance of the quartiles."""
-    if scaling == "z-score":
-        return float(np.sqrt(np.mean((x - location) ** 2)))
-    if scaling == "range":
-        return float(x.max() - x.min())
-    low, high = np.quantile(x, [0.25, 0.75])
-    if high == low:
+        return Scale(base, unit, location, deviation)
+    if scaling == "none":
+        return Scale(base, unit, location, 1.0 / unit, base if moments.exact else 0.0, deviation * unit)
+    spread = (extent.high - base) / unit if scaling == "range" else quartiles[1] - quartiles[0]
+    if spread == 0.0:
         raise DataError(
             f"column '{name}': robust scaling needs quartiles that differ, and at least half of its "
             "values are equal; use scaling 'z-score' or 'range'"
         )
-    return float(high - low)
+    return Scale(base, unit, location, spread, None, deviation / spread)
 
 
 def encode(columns: list[Column], scales: list[Scale], centred: bool = True) -> Records:
@@ -169,6 +161,6 @@ def _side_by_side(columns: list[Column], scales: list[Scale], centred: bool) -> 
         ]
     )
     largest = float(np.abs(values).max(initial=0.0))
-    unit = 1.0 if largest == 0.0 or _SMALL < largest < _LARGE else _power_of_two(largest)
+    unit = 1.0 if largest == 0.0 or _SMALL < largest < _LARGE else power_of_two(largest)
     observed = np.column_stack([c.observed for c in columns])
     return np.ascontiguousarray(values / unit), np.ascontiguousarray(observed), unit

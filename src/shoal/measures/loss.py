@@ -28,6 +28,7 @@ pairs of values that occur, and the distinct values times these and their ancest
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -88,6 +89,24 @@ class Losses:
     category_records: Squares | None
 
 
+@dataclass(frozen=True)
+class ColumnLoss:
+    """What a column has lost, how many cells it had, and whether it is one of categories."""
+
+    squares: Squares
+    cells: int
+    category: bool
+
+
+@dataclass(frozen=True)
+class SetLoss:
+    """What a set of columns has lost: each column, whole records, and the categories of the records alone."""
+
+    columns: dict[str, ColumnLoss]
+    records: Squares
+    category_records: Squares
+
+
 def measure_losses(sets: Sequence[Sequence[Pair]], column_weights: Mapping[str, float]) -> Losses:
     """Measure what was lost in sets of columns; a column that has no weight has a weight of 1.
 
@@ -98,34 +117,53 @@ def measure_losses(sets: Sequence[Sequence[Pair]], column_weights: Mapping[str, 
     ({'sex': 33.3, 'age': 100.0}, 77.8)
     """
     mixed = any(isinstance(pair, CategoryPair) for part in sets for pair in part)
-    by_column: dict[str, Squares] = {}
-    every: list[Squares] = []
-    numbers: list[Squares] = []
-    categories: list[Squares] = []
-    records, semantic = Squares(0.0, 0.0), Squares(0.0, 0.0)
-    for part in sets:
-        whole, meant = _Records(part), _Records(part)
-        for pair in part:
-            cells, weight = cell_distances(pair), column_weights.get(pair.name, 1.0)
-            own = _squares(*cells)
-            by_column[pair.name] = own
-            share = _share(own, weight * pair.cells)
-            every.append(share)
-            if isinstance(pair, NumericPair):
-                numbers.append(share)
-            else:
-                categories.append(share)
-                meant.add(cells, weight)
-            if mixed:
-                whole.add(cells, weight, pair.deviation if isinstance(pair, NumericPair) else 1.0)
-        records, semantic = _sum([records, whole.squares()]), _sum([semantic, meant.squares()])
+    return put_together([set_loss(part, column_weights, mixed) for part in sets], column_weights)
+
+
+def set_loss(part: Sequence[Pair], column_weights: Mapping[str, float], mixed: bool) -> SetLoss:
+    """Measure what was lost in a set of columns; that of records only where the table has categories."""
+    whole, meant = _Records(part), _Records(part)
+    columns: dict[str, ColumnLoss] = {}
+    for pair in part:
+        cells, weight = cell_distances(pair), column_weights.get(pair.name, 1.0)
+        category = isinstance(pair, CategoryPair)
+        columns[pair.name] = ColumnLoss(_squares(*cells), pair.cells, category)
+        if category:
+            meant.add(cells, weight)
+        if mixed:
+            whole.add(cells, weight, pair.deviation if isinstance(pair, NumericPair) else 1.0)
+    return SetLoss(columns, whole.squares(), meant.squares())
+
+
+def add_blocks(parts: Sequence[SetLoss]) -> SetLoss:
+    """Put together what blocks of a set have lost; sums are rounded once, so that the order plays no part."""
+    return SetLoss(
+        {
+            name: ColumnLoss(
+                _exact_sum([part.columns[name].squares for part in parts]),
+                sum(part.columns[name].cells for part in parts),
+                own.category,
+            )
+            for name, own in parts[0].columns.items()
+        },
+        _exact_sum([part.records for part in parts]),
+        _exact_sum([part.category_records for part in parts]),
+    )
+
+
+def put_together(sets: Sequence[SetLoss], column_weights: Mapping[str, float]) -> Losses:
+    """Return the losses of a table from those of its sets of columns."""
+    every = {name: own for part in sets for name, own in part.columns.items()}
+    shares = {name: _share(own.squares, column_weights.get(name, 1.0) * own.cells) for name, own in every.items()}
+    numbers = [share for name, share in shares.items() if not every[name].category]
+    categories = [share for name, share in shares.items() if every[name].category]
     return Losses(
-        table=_sum(every),
-        by_column=by_column,
+        table=_sum(shares.values()),
+        by_column={name: own.squares for name, own in every.items()},
         numbers=_sum(numbers) if numbers else None,
         categories=_sum(categories) if categories else None,
-        records=records if mixed else None,
-        category_records=semantic if mixed else None,
+        records=_sum(part.records for part in sets) if categories else None,
+        category_records=_sum(part.category_records for part in sets) if categories else None,
     )
 
 
@@ -163,6 +201,10 @@ def _sum(parts: Iterable[Squares]) -> Squares:
     return Squares(sum((part.sse for part in parts), 0.0), sum((part.sst for part in parts), 0.0))
 
 
+def _exact_sum(parts: Sequence[Squares]) -> Squares:
+    return Squares(math.fsum(part.sse for part in parts), math.fsum(part.sst for part in parts))
+
+
 def cell_distances(pair: Pair) -> CellDistances:
     """Return how far each cell of a column was moved, and how far it is from the centre.
 
@@ -195,21 +237,31 @@ def centre_of(pair: CategoryPair) -> int:
     >>> centre_of(CategoryPair("y", np.array([2, 1, 1, 2]), np.array([0, 0, 0, 0]), 3))
     2
     """
+    if pair.centre is not None:
+        return pair.centre
     seen = pair.original[pair.original != MISSING]
-    if isinstance(pair, SemanticPair):
-        return _nearest_node(pair.measured, seen)
-    if isinstance(pair, OrdinalPair):
-        return int(np.partition(seen, (len(seen) - 1) // 2)[(len(seen) - 1) // 2])
     counts = np.bincount(seen)
+    if isinstance(pair, SemanticPair):
+        return nearest_node(pair.measured, counts)
+    if isinstance(pair, OrdinalPair):
+        return lower_median(counts)
     return int(seen[np.argmax(counts[seen])])
 
 
-def _nearest_node(measured: NodeDistances, codes: Ints) -> int:
-    """Return the node whose distances from all values add up to the least.
+def lower_median(counts: Ints) -> int:
+    """Return the lower median of codes that occur so often.
+
+    >>> lower_median(np.array([1, 0, 2, 1]))
+    2
+    """
+    return int(np.searchsorted(np.cumsum(counts), (int(counts.sum()) - 1) // 2, side="right"))
+
+
+def nearest_node(measured: NodeDistances, counts: Ints) -> int:
+    """Return the node whose distances from all values add up to the least, of nodes that occur so often.
 
     Only values and their ancestors can be it, see :meth:`shoal.columns.hierarchy.Hierarchy.pruned`.
     """
-    counts = np.bincount(codes)
     values = np.flatnonzero(counts)
     candidates = measured.hierarchy.closure(values)
     sums = np.concatenate(

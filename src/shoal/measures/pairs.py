@@ -6,7 +6,7 @@ both tables, so that a measure needs no units; of a constant column only the mea
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -82,12 +82,15 @@ class CategoryPair:
         Codes of the categories, the same in both tables; -1 where missing.
     categories : int
         How many codes there are.
+    centre : int or None
+        The category nearest to all values of the table, where these are but some of its records.
     """
 
     name: str
     original: Ints
     released: Ints
     categories: int
+    centre: int | None = field(default=None, kw_only=True)
 
     @property
     def cells(self) -> int:
@@ -121,17 +124,17 @@ class SemanticPair(CategoryPair):
 Pair = NumericPair | CategoryPair
 
 
-def numeric_pair(column: Column, released: Masked, scale: Scale) -> NumericPair:
+def numeric_pair(column: Column, released: Masked, scale: Scale, scores: Scale | None = None) -> NumericPair:
     """Put a column beside what was released for it, in the units of ``column.values``.
 
-    ``scale`` is that of distances between records.
+    ``scale`` is that of distances between records, ``scores`` that of z-scores, where it is not of these records alone.
 
     >>> column = Column("x", np.array([0.0, 2.0]), np.array([True, True]))
     >>> pair = numeric_pair(column, Masked(np.array([1.0, 1.0]), column.observed), fit_scale(column, "range"))
     >>> pair.original.tolist(), pair.released.tolist(), pair.deviation
     ([-1.0, 1.0], [0.0, 0.0], 0.5)
     """
-    scores = fit_scale(column, "z-score")
+    scores = fit_scale(column, "z-score") if scores is None else scores
     constant = scores.spread == 0.0
     deviation = 0.0 if constant else scores.spread / scale.spread
     scores = replace(scores, spread=1.0) if constant else scores
@@ -150,15 +153,25 @@ def numeric_pair(column: Column, released: Masked, scale: Scale) -> NumericPair:
     )
 
 
-def pair_of(column: AnyColumn, released: Masked, scale: Scale | None) -> Pair:
+@dataclass(frozen=True)
+class WholeColumn:
+    """What a block must know of its column in the whole table: the z-scores of numbers, the centre of categories."""
+
+    scores: Scale | None = None
+    centre: int | None = None
+
+
+def pair_of(column: AnyColumn, released: Masked, scale: Scale | None, whole: WholeColumn | None = None) -> Pair:
     """Put a column of any kind beside what was released for it, in the values or codes of the column."""
     if not isinstance(column, Category):
         assert scale is not None
-        return numeric_pair(column, released, scale)
+        return numeric_pair(column, released, scale, whole.scores if whole else None)
+    centre = whole.centre if whole else None
     codes = (column.values, column.observed), (released.values.astype(np.int64), released.observed)
     if column.measured is None:
         before, after = (np.where(there, values, MISSING) for values, there in codes)
         kind = OrdinalPair if column.kind is Kind.ORDINAL else CategoryPair
-        return kind(column.name, before, after, len(column.names))
+        return kind(column.name, before, after, len(column.names), centre=centre)
     before, after = (np.where(there, column.nodes[values], MISSING) for values, there in codes)
-    return SemanticPair(column.name, before, after, len(column.measured.hierarchy), column.measured)
+    count = len(column.measured.hierarchy)
+    return SemanticPair(column.name, before, after, count, column.measured, centre=centre)

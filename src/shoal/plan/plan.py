@@ -15,6 +15,7 @@ from shoal.plan.categories import CategorySettings, category_mistakes
 from shoal.plan.conditions import ConfidentialCondition, as_conditions, columns_conditioned
 from shoal.plan.decimals import as_decimals
 from shoal.plan.dominance import Dominance
+from shoal.plan.engine import EngineSettings
 from shoal.plan.limits import LARGEST_K, LARGEST_OPTION, LARGEST_SEED
 from shoal.plan.roles import Role
 from shoal.plan.rules import rules_or_file
@@ -131,6 +132,8 @@ class Plan(CategorySettings):
         When a few records dominate their group, and whether such groups are noted or grow.
     blocking : Blocking or None
         How to cut a large table into blocks; None partitions all records together.
+    engine : EngineSettings or None
+        What moves the rows of a table that is protected block by block; None treats the table as a whole, in memory.
     reading : Reading
         How to read a text file.
     rules, rules_file
@@ -173,6 +176,7 @@ class Plan(CategorySettings):
     accept: dict[str, str] = Field(default={})
     dominance: Dominance = Dominance()
     blocking: Blocking | None = None
+    engine: EngineSettings | None = None
     reading: Reading = Reading()
     rules: tuple[str, ...] = ()
     rules_file: str | None = None
@@ -212,6 +216,11 @@ class Plan(CategorySettings):
     @classmethod
     def _by_method(cls, value: object) -> object:
         return {"method": value} if isinstance(value, str) else named(value, "blocking")
+
+    @field_validator("engine", mode="before")
+    @classmethod
+    def _engine_by_name(cls, value: object) -> object:
+        return {"name": value} if isinstance(value, str) else named(value, "engine")
 
     @field_validator("reading", mode="before")
     @classmethod

@@ -130,11 +130,6 @@ def grow_sets(
     return grown
 
 
-def group_count(groups_of_sets: Sequence[Ints]) -> int:
-    """Return how many groups there are in all sets together."""
-    return sum(int(groups.max()) + 1 for groups in groups_of_sets)
-
-
 def _enough(persons: Persons, quasi: QuasiIdentifiers, plan: Plan) -> EnoughPersons:
     incomplete = [column.observed for column in quasi.columns if not column.observed.all()]
     # where patterns count, a column is released for the whole group or not at all

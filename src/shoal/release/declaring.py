@@ -12,6 +12,7 @@ from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.columns.scaling import DEFAULT_SCALING, Scale, ScalingName, fit_scale
 from shoal.errors import DataError, FileError, PlanError, counted, did_you_mean
 from shoal.kernels.arrays import Floats
+from shoal.measures.pairs import WholeColumn
 from shoal.partition.conditions.confidential import LittleGivenAway
 from shoal.partition.methods import Method, find_method
 from shoal.plan.automatic import AUTO, is_auto
@@ -69,6 +70,8 @@ class Declared:
         What groups must keep of confidential columns.
     copies : dict
         Kept columns that are copies of a quasi-identifier, all of them accepted.
+    whole : dict of WholeColumn
+        What is known of the columns in the whole table, where ``sets`` has a block of it.
     """
 
     plan: Plan
@@ -80,12 +83,19 @@ class Declared:
     doubtful: list[str]
     told: LittleGivenAway | None = None
     copies: dict[str, str] = field(default_factory=dict)
+    whole: Mapping[str, WholeColumn] = field(default_factory=dict)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether there are categories among the quasi-identifiers."""
+        return any(quasi.mixed for quasi in self.sets)
 
 
-def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False) -> Declared:
+def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False, *, whole: bool = True) -> Declared:
     """Check settings against a table and return what they come to.
 
-    With ``all_numeric`` every column of numbers or dates that has no other role is a quasi-identifier.
+    With ``all_numeric`` every column of numbers or dates that has no other role is a quasi-identifier. Columns that are
+    kept are looked at only where the table is ``whole``, and does not stand for one that was surveyed.
     """
     settings, unnamed = _with_every_column(settings, table, all_numeric)
     known = set(table.names)
@@ -130,7 +140,7 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
         raise DataError(reasons)
     if unread:
         raise unread
-    copies = copies_kept(plan, table)
+    copies = copies_kept(plan, table) if whole else {}
     useless = copy_mistakes(plan, copies, len(table)) + _without_effect(plan, method, found)
     if useless:
         raise PlanError(useless)

@@ -12,7 +12,7 @@ from shoal.kernels.numbering import number_keys
 from shoal.kernels.threads import Report
 from shoal.partition.conditions.condition import Condition
 from shoal.partition.missing_patterns import alike_in_groups, share_patterns
-from shoal.release.conditions import conditions_of, counting_persons, group_count, grow_sets, repair_sets
+from shoal.release.conditions import conditions_of, counting_persons, grow_sets, repair_sets
 from shoal.release.declaring import Declared
 from shoal.release.partitioning import partition_sets
 from shoal.release.searching import Searched, half_time, same_steps, search_sets
@@ -36,8 +36,8 @@ class Grouped:
         The group of each record.
     conditions : list of list of Condition
         What the groups meet beside their size.
-    merged : int
-        How many groups were merged with others, so that they do.
+    merged : list of int
+        How many groups of each set were merged with others, so that they do.
     without : Grouped or None
         The same where nothing is asked of confidential columns; None where nothing is.
     searched : Searched or None
@@ -49,7 +49,7 @@ class Grouped:
     blocks: Sequence[Ints]
     groups: list[Ints]
     conditions: list[list[Condition]]
-    merged: int
+    merged: list[int]
     searched: Searched | None
     without: Grouped | None = None
 
@@ -67,7 +67,7 @@ def form_groups(
     """Partition each set of quasi-identifiers inside its strata ``apart`` and ``blocks``."""
     twice = bool(declared.told and declared.method.search)
     groups, searched = partition_sets(half_time(declared) if twice else declared, apart, blocks, report, threads)
-    made = Grouped(declared.sets, apart, blocks, groups, [], 0, searched)
+    made = Grouped(declared.sets, apart, blocks, groups, [], [], searched)
     if declared.told is None:
         return complete_groups(made, groups, declared, table, strata, threads=threads)
     without = complete_groups(made, groups, replace(declared, told=None), table, strata, threads=threads)
@@ -122,7 +122,7 @@ def complete_groups(
     within = [(codes, strata.codes) for codes in apart]
     repaired = repair_sets(declared, groups, within, strata.persons, threads, patterns)
     grown = grow_sets(declared, repaired, within, conditions, threads)
-    merged = group_count(repaired) - group_count(grown)
+    merged = [int(was.max()) - int(now.max()) for was, now in zip(repaired, grown, strict=True)]
     changed = any(now is not before for now, before in zip(grown, groups, strict=True))
     sets, groups = declared.sets, grown
     if changed and patterns:

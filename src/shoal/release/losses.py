@@ -6,16 +6,18 @@ from collections.abc import Mapping, Sequence
 
 from shoal.aggregate.sets import ProtectedSet
 from shoal.measures.loss import Losses, measure_losses
-from shoal.measures.pairs import pair_of
+from shoal.measures.pairs import Pair, WholeColumn, pair_of
+from shoal.release.declaring import Declared
 
 
-def losses_of(protected: Sequence[ProtectedSet], column_weights: Mapping[str, float]) -> Losses:
+def losses_of(protected: Sequence[ProtectedSet], declared: Declared) -> Losses:
     """Measure what some sets have lost."""
-    sets = [
-        [
-            pair_of(column, released, scale)
-            for (column, released), scale in zip(part.columns(), part.quasi.scales, strict=True)
-        ]
-        for part in protected
+    return measure_losses([pairs_of(part, declared.whole) for part in protected], declared.plan.column_weights)
+
+
+def pairs_of(part: ProtectedSet, whole: Mapping[str, WholeColumn]) -> list[Pair]:
+    """Put each column of a set beside what is released for it."""
+    return [
+        pair_of(column, released, scale, whole.get(column.name))
+        for (column, released), scale in zip(part.columns(), part.quasi.scales, strict=True)
     ]
-    return measure_losses(sets, column_weights)

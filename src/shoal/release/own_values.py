@@ -55,29 +55,45 @@ class OwnValues:
     picked: dict[str, str]
 
 
-def own_values(declared: Declared, table: Table, protected: Sequence[ProtectedSet]) -> OwnValues:
-    """Count the groups in which a released number or date is that of one record."""
+def own_values(declared: Declared, table: Table, part: ProtectedSet) -> OwnValues:
+    """Count the groups of a set in which a released number or date is that of one record."""
     groups: dict[str, int] = {}
     dominated: dict[str, int] = {}
     exact: dict[str, int] = {}
     picked: dict[str, str] = {}
     outweighed = 0
-    for part in protected:
-        rows = group_rows(part.groups)
-        # what a column does not release in a group is nobody's
-        shown = replace(part.quasi, columns=[_released(column, now) for column, now in part.columns()])
-        for condition in dominance_of(shown, declared.plan, declared.weights, table):
-            failing = int(condition.failing(rows).sum())
-            if isinstance(condition, NotOutweighed):
-                outweighed += failing
-            elif isinstance(condition, NotDominated) and failing:
-                dominated[condition.column.name] = failing
-        for (column, now), aggregator in zip(part.columns(), part.quasi.aggregators, strict=True):
-            groups[column.name] = len(rows.starts) - 1
-            own = _picked(column, now, part.groups) if aggregator in _PICKING else 0
-            if own:
-                exact[column.name], picked[column.name] = own, aggregator
+    rows = group_rows(part.groups)
+    # what a column does not release in a group is nobody's
+    shown = replace(part.quasi, columns=[_released(column, now) for column, now in part.columns()])
+    for condition in dominance_of(shown, declared.plan, declared.weights, table):
+        failing = int(condition.failing(rows).sum())
+        if isinstance(condition, NotOutweighed):
+            outweighed += failing
+        elif isinstance(condition, NotDominated) and failing:
+            dominated[condition.column.name] = failing
+    for (column, now), aggregator in zip(part.columns(), part.quasi.aggregators, strict=True):
+        groups[column.name] = len(rows.starts) - 1
+        own = _picked(column, now, part.groups) if aggregator in _PICKING else 0
+        if own:
+            exact[column.name], picked[column.name] = own, aggregator
     return OwnValues(groups, dominated, outweighed, exact, picked)
+
+
+def add_own_values(parts: Sequence[OwnValues]) -> OwnValues:
+    """Put together what was counted in several sets, or in blocks of one."""
+
+    def added(counts: Sequence[dict[str, int]]) -> dict[str, int]:
+        names = dict.fromkeys(name for one in parts for name in one.groups)  # in the order of the columns
+        found = {name: sum(own.get(name, 0) for own in counts) for name in names}
+        return {name: count for name, count in found.items() if count}
+
+    return OwnValues(
+        added([part.groups for part in parts]),
+        added([part.dominated for part in parts]),
+        sum(part.outweighed for part in parts),
+        added([part.exact for part in parts]),
+        {name: aggregator for part in parts for name, aggregator in part.picked.items()},
+    )
 
 
 def own_value_notes(own: OwnValues, plan: Plan) -> list[str]:

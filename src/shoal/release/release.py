@@ -275,7 +275,7 @@ class Release:
             "plan": without_folders(self.plan).to_dict(),
             **self._again(),
             "seed": self.plan.seed,
-            "versions": _versions(),
+            "versions": versions(),
         }
         if self.source:
             content["input"] = self.source.described()
@@ -335,7 +335,8 @@ def _size_counts(groups: Ints) -> dict[str, int]:
     return {str(size): int(count) for size, count in zip(sizes, counts, strict=True)}
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Return the versions of what the kernels and the tables depend on."""
     return {
         "python": platform.python_version(),
         **{name: version(name) for name in ("numpy", "numba", "polars", "narwhals")},

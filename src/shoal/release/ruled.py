@@ -183,7 +183,7 @@ def keep_at_least_loss(
         if _aggregators(declared) != _aggregators(plain):
             as_before = [own.with_aggregators(_aggregators(plain)) for own in first.grouped.sets]
             released = _released(replace(first.grouped, sets=as_before), declared, how, threads)
-        loss = losses_of(released, declared.plan.column_weights).table.percent
+        loss = losses_of(released, declared).table.percent
         ruled = replace(ruled, without=released, loss_without=loss)
     return _with_steps_of(first, best.grouped), best.protected, ruled
 
@@ -208,7 +208,7 @@ def _with_steps_of(first: _Attempt, grouped: Grouped) -> Grouped:
 
 def _lost(protected: Sequence[ProtectedSet], declared: Declared) -> list[float]:
     """Return what each set has lost."""
-    return [losses_of([part], declared.plan.column_weights).table.sse for part in protected]
+    return [losses_of([part], declared).table.sse for part in protected]
 
 
 def _broken(attempt: _Attempt) -> dict[str, int]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from shoal.aggregate.sets import ProtectedSet
 from shoal.columns.categories import AnyColumn
-from shoal.columns.numbers import Column
+from shoal.columns.mixed import distinct_records
 from shoal.kernels.arrays import Masked
 from shoal.release.confidential import ConditionSummary
 from shoal.release.declaring import Declared
+from shoal.release.figures import Figures, SetFigures, partial_columns, set_figures, told_apart
 from shoal.release.grouping import Grouped
 from shoal.release.own_values import OwnValues
+from shoal.release.released_gap import released_gap
 from shoal.release.ruled import Ruled
 from shoal.release.strata import Strata
 from shoal.rules.accounting import RuleSummary
@@ -38,10 +42,8 @@ class Run:
         What keeping them did to the groups.
     source : Source or None
         The file that the table came from.
-    own : OwnValues
-        Released values that are those of one record.
-    told : list of str
-        What is to be known about the columns that are kept.
+    own : list of OwnValues
+        Released values that are those of one record, by set.
     conditions : list of ConditionSummary
         What was asked of confidential columns, and reached.
     loss_without_conditions : float or None
@@ -55,8 +57,7 @@ class Run:
     rules: list[RuleSummary]
     ruled: Ruled
     source: Source | None
-    own: OwnValues
-    told: list[str]
+    own: list[OwnValues]
     conditions: list[ConditionSummary]
     loss_without_conditions: float | None
 
@@ -65,30 +66,64 @@ class Run:
         """Every column of every set with what is released for it."""
         return [pair for part in self.protected for pair in part.columns()]
 
-    @property
-    def suppressed(self) -> int:
-        """Cells that are missing in the release only."""
-        return sum(int((column.observed & ~now.observed).sum()) for column, now in self.released)
+    def figures_of_sets(self) -> list[SetFigures]:
+        """Count and add up each set of quasi-identifiers."""
+        steps = self.grouped.searched.steps if self.grouped.searched else [None] * len(self.protected)
+        parts = zip(
+            self.protected, self.declared.sets, self.grouped.sets, self.own, self.grouped.merged, steps, strict=True
+        )
+        return [
+            replace(set_figures(part, before, after, self.declared, own), merged=merged, steps=own_steps)
+            for part, before, after, own, merged, own_steps in parts
+        ]
+
+    def figures(self, told: list[str]) -> Figures:
+        """Return everything that a summary says of a whole table, with what is ``told`` about the columns kept."""
+        plan, searched, sets = self.declared.plan, self.grouped.searched, self.figures_of_sets()
+        if searched and any(count for part in sets for count in part.for_patterns.values()):
+            # other patterns could lose less, whatever is proved for these
+            searched = replace(searched, reached=None, bound=None, gap=None)
+        if plan.missing_patterns == "ignored" and len(sets) > 1:  # a record is counted once, also of several sets
+            apart = np.logical_or.reduce([told_apart(part, plan.k) for part in self.protected])
+            sets = [replace(part, told_apart=int(apart.sum()) if i == 0 else 0) for i, part in enumerate(sets)]
+        distinct = None
+        if self.declared.mixed:
+            before = len(distinct_records([(c, c.values, c.observed) for c, _ in self.released])[1])
+            distinct = (before, len(distinct_records([(column, *now) for column, now in self.released])[1]))
+        combined = min(sets[0].sizes)
+        if len(sets) > 1:
+            together = np.column_stack([part.groups for part in self.protected])
+            combined = int(np.unique(together, axis=0, return_counts=True)[1].min())
+        return Figures(
+            declared=self.declared,
+            records=len(self.strata.codes),
+            sets=sets,
+            blocks=sum(int(codes.max()) + 1 for codes in self.grouped.blocks),
+            blocking_idle=all(
+                codes.max() == apart.max() for codes, apart in zip(self.grouped.blocks, self.grouped.apart, strict=True)
+            ),
+            strata=self.strata.declared,
+            merged_strata=self.strata.merged,
+            persons={one.name: one.count for one in self.strata.persons},
+            doubtful=self.strata.doubtful,
+            within=self.strata.within,
+            constant=self._constant,
+            partial=partial_columns(self.declared),
+            combined=combined,
+            distinct=distinct,
+            rules=self.rules,
+            loss_without=self.ruled.loss_without,
+            record_tuples=self.ruled.record_tuples,
+            conditions=self.conditions,
+            loss_without_conditions=self.loss_without_conditions,
+            searched=searched,
+            gap=released_gap(searched, self.protected[0]) if searched else None,
+            source=self.source,
+            told=told,
+        )
 
     @property
-    def constant(self) -> list[str]:
+    def _constant(self) -> list[str]:
         """Columns whose observed values are all equal, so that they play no part."""
         seen = {column.name: column.values[column.observed] for column, _ in self.released}
         return [name for name, values in seen.items() if len(values) > 0 and bool((values == values[0]).all())]
-
-    @property
-    def decimals(self) -> dict[str, int]:
-        """With how many decimals columns of fractions are released; without those that have all digits of a float."""
-        fractions = [column for column, _ in self.released if isinstance(column, Column) and not column.whole]
-        return {column.name: column.decimals for column in fractions if column.decimals is not None}
-
-    @property
-    def for_patterns(self) -> dict[str, int]:
-        """Cells of each column that are suppressed for patterns of missing cells."""
-        pairs = zip(self.declared.sets, self.grouped.sets, strict=True)
-        lost = {
-            was.name: int((was.observed & ~now.observed).sum())
-            for before, after in pairs
-            for was, now in zip(before.columns, after.columns, strict=True)
-        }
-        return {name: cells for name, cells in lost.items() if cells}

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from shoal.columns.categories import Category
-from shoal.columns.mixed import distinct_records
 from shoal.measures.figures import NamedFigures
+from shoal.measures.loss import put_together
 from shoal.plan.version import shoal_version
 from shoal.release.confidential import ConditionSummary
-from shoal.release.losses import losses_of
+from shoal.release.figures import Figures
 from shoal.release.notes import all_notes
-from shoal.release.released_gap import released_gap
-from shoal.release.run import Run
 from shoal.rules.accounting import RuleSummary
 
 
@@ -159,30 +154,18 @@ class Summary(NamedFigures):
     seed: int
 
 
-def summarise(run: Run, *, seconds: float) -> Summary:
-    """Measure a release and put what was done into a summary."""
-    plan, searched, records = run.declared.plan, run.grouped.searched, len(run.strata.codes)
-    if searched and run.for_patterns:  # other patterns could lose less, whatever is proved for these
-        searched = replace(searched, reached=None, bound=None, gap=None)
-    losses = losses_of(run.protected, plan.column_weights)
-    before = after = None
-    if any(isinstance(column, Category) for column, _ in run.released):
-        before = len(distinct_records([(c, c.values, c.observed) for c, _ in run.released])[1])
-        after = len(distinct_records([(column, *now) for column, now in run.released])[1])
-    sets = []
-    for part in run.protected:
-        sizes = np.bincount(part.groups)
-        sets.append(SetSummary(part.quasi.names, len(sizes), int(sizes.min()), int(sizes.max())))
-    combined = sets[0].smallest_group
-    if len(sets) > 1:
-        together = np.column_stack([part.groups for part in run.protected])
-        combined = int(np.unique(together, axis=0, return_counts=True)[1].min())
-    gap = released_gap(searched, run.protected[0]) if searched else None
+def summarise(figures: Figures, *, seconds: float) -> Summary:
+    """Put what was done and what it cost into a summary."""
+    plan, searched = figures.plan, figures.searched
+    losses = put_together([part.loss for part in figures.sets], plan.column_weights)
+    sets = [SetSummary(part.names, part.groups, min(part.sizes), max(part.sizes)) for part in figures.sets]
+    before, after = figures.distinct or (None, None)
+    steps = [part.steps for part in figures.sets if part.steps is not None]
     return Summary(
-        method=run.declared.method.name,
-        options=run.declared.options,
+        method=figures.declared.method.name,
+        options=figures.declared.options,
         k=plan.k,
-        records=records,
+        records=figures.records,
         groups=sum(part.groups for part in sets),
         smallest_group=min(part.smallest_group for part in sets),
         largest_group=max(part.largest_group for part in sets),
@@ -192,33 +175,33 @@ def summarise(run: Run, *, seconds: float) -> Summary:
         loss=losses.table.percent,
         loss_by_column={name: own.percent for name, own in losses.by_column.items()},
         record_loss=None if losses.records is None else losses.records.percent,
-        global_risk=None if after is None else 100.0 * after / records,  # each combination adds up to 1
+        global_risk=None if after is None else 100.0 * after / figures.records,  # each combination adds up to 1
         distinct_before=before,
         distinct_after=after,
         missing_patterns=plan.missing_patterns,
-        suppressed_cells=run.suppressed,
-        suppressed_for_patterns=run.for_patterns,
-        decimals=run.decimals,
-        constant_columns=run.constant,
-        strata=run.strata.declared,
-        merged_strata=run.strata.merged,
+        suppressed_cells=figures.suppressed,
+        suppressed_for_patterns=figures.for_patterns,
+        decimals=figures.decimals,
+        constant_columns=figures.constant,
+        strata=figures.strata,
+        merged_strata=figures.merged_strata,
         sets=sets,
-        blocks=sum(int(codes.max()) + 1 for codes in run.grouped.blocks),
-        persons={one.name: one.count for one in run.strata.persons},
-        merged_groups=run.grouped.merged,
-        conditions=run.conditions,
-        loss_without_conditions=run.loss_without_conditions,
-        dominated_groups=run.own.dominated,
-        outweighed_groups=run.own.outweighed,
-        own_values=run.own.exact,
-        combined_smallest_group=combined,
-        steps=searched.steps if searched else None,
-        rules=run.rules,
-        loss_without_rules=run.ruled.loss_without,
-        record_tuples=run.ruled.record_tuples,
+        blocks=figures.blocks,
+        persons=figures.persons,
+        merged_groups=figures.merged_groups,
+        conditions=figures.conditions,
+        loss_without_conditions=figures.loss_without_conditions,
+        dominated_groups=figures.own.dominated,
+        outweighed_groups=figures.own.outweighed,
+        own_values=figures.own.exact,
+        combined_smallest_group=figures.combined,
+        steps=steps or None,
+        rules=figures.rules,
+        loss_without_rules=figures.loss_without,
+        record_tuples=figures.record_tuples,
         bound=searched.bound if searched else None,
-        gap=gap,
-        notes=all_notes(run, searched, combined, gap),
+        gap=figures.gap,
+        notes=all_notes(figures),
         seconds=round(seconds, 6),
         peak_memory_mib=_peak_memory(),
         version=shoal_version(),

@@ -34,6 +34,16 @@ def sampling_weights(table: Table, name: str) -> Floats | None:
     least, most = (weights.min(), weights.max()) if len(weights) else (1.0, 1.0)
     if most / _SPAN > least:
         raise DataError(f"weight '{name}' is more than 1e200 times as large in a record as in another; correct it")
-    if most > _USUAL or least < 1.0 / _USUAL:
-        weights = np.ldexp(weights, -int(np.frexp(most)[1]))
+    weights = in_range(weights, least, most)
     return None if (weights == weights[:1]).all() else np.ascontiguousarray(weights)
+
+
+def in_range(weights: Floats, least: float, most: float) -> Floats:
+    """Return weights over a power of two, where sums of the least and the most of the table would not fit.
+
+    >>> in_range(np.array([1.0, 2.0]), 1.0, 2.0)
+    array([1., 2.])
+    """
+    if most > _USUAL or least < 1.0 / _USUAL:
+        return np.asarray(np.ldexp(weights, -int(np.frexp(most)[1])))
+    return weights

@@ -1,0 +1,93 @@
+"""A table with columns of all kinds, plans that reach every part of an engine, and a digest of a release."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import date, datetime, timedelta
+
+import numpy as np
+import polars as pl
+
+N = 1500
+
+
+def _table():
+    rng = np.random.default_rng(16)
+    holes = rng.random((N, 2)) < 0.08
+    frame = pl.DataFrame(
+        {
+            "a": rng.normal(size=N),
+            "b": rng.lognormal(size=N).round(2),
+            "c": rng.integers(-50, 50, size=N),
+            "m": rng.normal(size=N),
+            "i": rng.integers(0, 1000, size=N).astype(np.int32),
+            "d": [date(2020, 1, 1) + timedelta(days=int(x)) for x in rng.integers(0, 900, size=N)],
+            "t": [datetime(2020, 1, 1) + timedelta(minutes=int(x)) for x in rng.integers(0, 90_000, size=N)],
+            "o": rng.choice(["low", "middle", "high"], size=N),
+            "j": rng.choice(["baker", "smith", "clerk", "lawyer", "judge"], size=N),
+            "g": rng.choice(["north", "south", "west"], size=N),
+            "w": rng.uniform(1.0, 4.0, size=N),
+            "p": rng.integers(0, 600, size=N),
+        }
+    )
+    return frame.with_columns(
+        m=pl.when(pl.Series(holes[:, 0])).then(None).otherwise("m"),
+        i=pl.when(pl.Series(holes[:, 1])).then(None).otherwise("i"),
+    )
+
+
+TABLE = _table()
+_TREE = {"tree": {"work": {"craft": ["baker", "smith"], "office": ["clerk", {"law": ["lawyer", "judge"]}]}}}
+_CUT = {"method": "2d-tree", "size": 120}
+PLANS = {
+    "numbers": {"quasi_identifiers": ["a", "b", "c"]},
+    "missing": {"quasi_identifiers": ["a", "m", "i"]},
+    "missing ignored": {"quasi_identifiers": ["a", "m"], "missing_patterns": "ignored"},
+    "one column": {"quasi_identifiers": ["m"]},
+    "dates": {"quasi_identifiers": ["d", "t", "a"]},
+    "weights": {"quasi_identifiers": ["a", "b"], "weight": "w"},
+    "strata": {"quasi_identifiers": ["a", "b"], "strata": ["g", "o"]},
+    "strata and missing": {"quasi_identifiers": ["a", "m"], "strata": ["g"], "weight": "w"},
+    "sets": {"quasi_identifiers": [["a", "b"], ["c", "m"]]},
+    "by column": {"quasi_identifiers": ["a", "c"], "method": "individual-ranking"},
+    "univariate": {"quasi_identifiers": ["a", "b"], "blocking": {"method": "univariate", "size": 200}},
+    "fractions": {"quasi_identifiers": ["a", "b"], "decimals": {"a": 2}, "aggregators": {"b": "median"}},
+    "scaled by range": {"quasi_identifiers": ["a", "c"], "scaling": "range"},
+    "not scaled": {"quasi_identifiers": ["a", "c"], "scaling": "none"},
+    "dominance": {"quasi_identifiers": ["a", "b"], "dominance": {"p": 10, "action": "grow"}},
+    "persons": {"quasi_identifiers": ["a", "b"], "identifiers": ["p"], "persons": ["p"]},
+    "search": {"quasi_identifiers": ["a", "b"], "method": "optimal", "options": {"steps": 3000}},
+    "seed": {"quasi_identifiers": ["a", "b"], "method": "two-step-ga", "seed": 7},
+    "mixed": {
+        "quasi_identifiers": ["a", "o", "j"],
+        "orders": {"o": ["low", "middle", "high"]},
+        "hierarchies": {"j": _TREE},
+        "method": "s-mdav",
+        "blocking": {**_CUT, "columns": ["a"]},
+    },
+    "nominal": {"quasi_identifiers": ["g", "a"], "method": "k-modes", "blocking": {**_CUT, "columns": ["a"]}},
+}
+PLANS = {name: {"k": 4, "method": "mdav", "blocking": _CUT, **plan} for name, plan in PLANS.items()}
+
+
+def digest(frame):
+    """A digest of a release by column and row: names, types, values to the last bit, and what is missing."""
+    whole = hashlib.sha256()
+    for name in sorted(frame.columns):
+        column = frame[name]
+        whole.update(f"{name} {column.dtype}".encode())
+        whole.update(column.is_null().to_numpy().tobytes())
+        if column.dtype == pl.String:
+            whole.update(repr(column.to_list()).encode())
+        else:
+            whole.update(column.to_physical().fill_null(0).to_numpy().tobytes())
+    return whole.hexdigest()
+
+
+def parquet_folder(folder):
+    """Write the table as three files of different row groups."""
+    where = folder / "in"
+    where.mkdir()
+    for name, (start, stop, rows) in {"a": (0, 400, 64), "b": (400, 401, 10), "c": (401, N, 500)}.items():
+        TABLE[start:stop].write_parquet(where / f"{name}.parquet", row_group_size=rows)
+    return where
