@@ -246,7 +246,7 @@ def test_on_tiny_tables_the_search_finds_the_optimum_among_partitions_that_meet_
 
 
 @pytest.mark.parametrize("asked", [{"distinct": 4}, {"t": 0.15}, {"entropy": 3.0}], ids=str)
-def test_exchanges_lose_less_than_merging_alone_and_a_search_loses_less_than_both(asked):
+def test_a_search_loses_less_than_repaired_groups(asked):
     table = people(240, seed=8)
     conditions = {"pay": asked}
     repaired = shoal.protect(table, 4, ["x", "y"], method="mdav", conditions=conditions).summary

@@ -35,6 +35,7 @@ NEVER_ONE = {  # expressions that stand before a plural and are never 1 where th
     "len(names)": "correlations are of two columns at least",
     "len(at)": "too many for a matrix",
     "len(rest)": "too many for a matrix",
+    "self.entropy": "more than 1, or there is nothing to keep",
     "grown.height": "deeper than a hierarchy may be",
     "measures.records": "at least 2, or there is nothing to measure",
     "records": "a sample of a table with at least 2",

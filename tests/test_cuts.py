@@ -83,7 +83,7 @@ def test_penalised_pricing_finds_the_least_reduced_cost(seed, n, k):
     sets = [tuple(sorted(rng.choice(n, size, replace=False).tolist())) for size in (3, 3, 4, 5, 5)]
     steps, multipliers = [2, 2, 3, 2, 3], rng.uniform(0.0, 1.0, 5)
     priced = cutting._price(
-        cutting._table(x, k), prices, cuts_of(sets, steps), multipliers, k, 2, lambda: False, neglect=0.0
+        cutting._table(x, k), prices, cuts_of(sets, steps), multipliers, k, threads=2, over=lambda: False, neglect=0.0
     )
     roots, lowest = np.zeros(n), 0.0
     for rows in all_groups(n, k):

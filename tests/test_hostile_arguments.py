@@ -92,11 +92,11 @@ def test_a_failure_of_shoal_tells_where_and_no_cell(tmp_path, table, monkeypatch
     def fails(*_arguments, **_options):
         raise pl.exceptions.InvalidOperationError("conversion failed for 10 values: [SECRET]")
 
-    monkeypatch.setattr("shoal.pipeline.check_release", fails)
+    monkeypatch.setattr("shoal.release.protecting.check_release", fails)
     command = ("protect", table, "-o", tmp_path / "r.csv", "-k", 2, "--all-numeric", "-m", "mdav")
     result = run(*command)
     assert result.exit_code == 70
-    assert "failed with InvalidOperationError in pipeline.py, line " in result.stderr
+    assert "failed with InvalidOperationError in release/protecting.py, line " in result.stderr
     assert "report" in result.stderr
     assert "SECRET" not in result.output + result.stderr
     assert "Traceback" not in result.stderr

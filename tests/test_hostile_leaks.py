@@ -90,6 +90,7 @@ def test_missing_cells_of_a_released_column_have_one_mark_in_a_text_file(tmp_pat
         k=5,
         quasi_identifiers="age",
         confidential="kept",
+        accept={"kept": "what is kept is looked at, too"},
         method="mdav",
         reading={"missing": ["NA", "REFUSED", "NaN"]},
         output=output,

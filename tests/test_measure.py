@@ -206,7 +206,7 @@ def test_all_mistakes_are_told_at_once(survey, release):
         ({"threads": 0}, "threads: must be at least 1"),
         ({"quasi_identifiers": []}, "name at least one column"),
         ({"quasi_identifiers": ["age", "age"]}, "column 'age' is named twice"),
-        ({"reading": {"delimiter": ";"}}, "none of the tables is a text file"),
+        ({"reading": {"delimiter": ";"}}, "reading: delimiter has no effect on any of the tables"),
         ({"quasi_identifiers": ["age"], "population": pl.DataFrame({"ag": [1]})}, "population: column 'age' is not in"),
     ],
 )

@@ -302,7 +302,7 @@ def test_a_search_that_knows_the_weights_loses_less_than_one_that_does_not():
             rows = groups == g
             w = table["w"].to_numpy()[rows]
             mode = max(set(job[rows]), key=lambda name, rows=rows, w=w: w[job[rows] == name].sum())
-            off[rows] = np.abs(age[rows] - np.average(age[rows], weights=w)) / (age.max() - age.min())
+            off[rows] = np.abs(age[rows] - np.average(age[rows], weights=w)) / age.std()
             off[rows] += job[rows] != mode
         lost.append((off**2).sum())
     assert lost[0] < 0.99 * lost[1]

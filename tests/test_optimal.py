@@ -147,7 +147,8 @@ def test_annealing_keeps_sizes_and_every_record(plain):
     groups = mdav_single(Records(values), 4, new_watch())
     objective = None if plain else Released(np.ones((200, 3), bool), np.ones(200), np.zeros(3, np.int64), np.zeros(3))
     before = sse(values, groups)
-    anneal(values, objective, groups, *neighbours_of(problem), 4, 100_000, 10.0, 0.001, open_stream(1), new_watch())
+    near = neighbours_of(problem)
+    anneal(values, objective, None, groups, *near, 4, 100_000, 10.0, 0.001, open_stream(1), new_watch())
     sizes = np.bincount(groups)
     assert sizes.sum() == 200
     assert set(sizes[sizes > 0]) <= {4, 5, 6, 7}

@@ -43,7 +43,7 @@ def test_every_page_is_in_the_navigation_or_in_a_listing(site):
 
 
 def test_the_support_table_has_every_method_and_what_the_registry_says(site):
-    from reference import support_page
+    from reference_pages import support_page
 
     rows = [line.split("|") for line in support_page().splitlines() if line.startswith("| [`")]
     assert [row[1].split("`")[1] for row in rows] == list(METHODS)
@@ -54,7 +54,7 @@ def test_the_support_table_has_every_method_and_what_the_registry_says(site):
 
 
 def test_the_schema_of_a_plan_takes_plans_and_refuses_mistakes(site):
-    from reference import plan_schema
+    from reference_pages import plan_schema
 
     schema = Draft202012Validator(plan_schema())
     plan = shoal.Plan(k=3, quasi_identifiers=["a"], blocking="2d-tree", reading={"missing": ["NA"]})
@@ -65,7 +65,7 @@ def test_the_schema_of_a_plan_takes_plans_and_refuses_mistakes(site):
 
 
 def test_the_api_has_every_public_name(site):
-    from reference import api_page, errors_page
+    from reference_pages import api_page, errors_page
 
     text = api_page()
     assert all(f"## {name}\n" in text for name in shoal.__all__)

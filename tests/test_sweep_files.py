@@ -258,7 +258,19 @@ def test_an_interruption_says_what_is_kept(table, tmp_path, monkeypatch):
 
 def test_the_command_takes_what_protect_takes():
     flags = {name: {flag for p in load_command(name).params for flag in p.opts} for name in ("protect", "sweep")}
-    alone = {"-O", "--option", "--report", "--steps", "--time", "--gap", "--bound", "--certificate", "--force"}
+    alone = {
+        "-O",
+        "--option",
+        "--report",
+        "--steps",
+        "--time",
+        "--gap",
+        "--bound",
+        "--certificate",
+        "--force",
+        "--manifest",
+    }
+    alone |= {"--engine", "--memory", "--master", "--spark", "--row"}  # measures need both tables in memory
     assert flags["protect"] - flags["sweep"] <= alone
 
 

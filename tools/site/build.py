@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 from links import broken_links
-from reference import api_page, errors_page, llms_text, plan_schema, support_page
+from reference_pages import api_page, errors_page, llms_text, plan_schema, support_page
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS, SOURCE, SITE = ROOT / "docs", ROOT / "build" / "docs", ROOT / "build" / "site"

@@ -29,7 +29,8 @@ def engine_settings(data: object, settings: Mapping[str, Any]) -> EngineSettings
     asked = settings.get("engine")
     if isinstance(asked, str):
         asked = {"name": asked}
-    if asked is not None and not isinstance(asked, EngineSettings | Mapping):
+    named = isinstance(asked, Mapping) and all(isinstance(name, str) for name in asked)
+    if asked is not None and not named and not isinstance(asked, EngineSettings):
         raise PlanError("engine: give its name, or name, memory, master, row and settings by name")
     found = EngineSettings(**asked) if isinstance(asked, Mapping) else asked
     kind = lazy_kind(data)

@@ -23,7 +23,7 @@ from urllib.parse import unquote, urlparse
 from shoal.engines.duckdb import head_of, protect_table
 from shoal.engines.engine import BLOCK, GROUP, HEAD, ROW, Handing, Part
 from shoal.engines.parquet import frame_of, parquet_files, regrouped
-from shoal.errors import DataError, FileError, MissingExtra, PlanError, ShoalError, listed
+from shoal.errors import DataError, FileError, MissingExtra, PlanError, ShoalError, counted, listed
 from shoal.kernels.arrays import Ints
 from shoal.plan.engine import EngineSettings
 from shoal.tables.decimals import NOTHING_SAID, Precision
@@ -211,7 +211,7 @@ def _numbered_by(frame: Any, row: str) -> Any:
     counts = frame.agg(f.count("*"), f.countDistinct(_quoted(row))).collect()[0]
     if counts[0] != counts[1]:
         raise DataError(
-            f"engine.row: column '{row}' has {counts[1]} different numbers in {counts[0]} rows; name another"
+            f"engine.row: column '{row}' numbers {counted(counts[0], 'row')} and repeats itself; name another"
         )
     return frame.withColumn(ROW, f.col(_quoted(row)).cast("bigint"))
 

@@ -63,7 +63,7 @@ def _found(run: Run | None, asked: Asked) -> dict[str, Any]:
     plot = {
         "kind": "plot",
         "spec": risk_map(weighed),
-        "label": f"Risk and loss of {len(found.results)} combinations. {weighed.recommendation}",
+        "label": f"Risk and loss of what was tried. {weighed.recommendation}",
         "caption": "Numbers are k. Click a point to take it.",
         "figures": None,
     }
