@@ -77,6 +77,11 @@ class Desk:
         """Return a run; raises NotThere where there is none."""
         return self.runs.find(number)
 
+    def chosen_release(self, number: str) -> tuple[Run | None, list[Run]]:
+        """Return the run of a number, or the latest where there is none, and all runs that have a release."""
+        runs = [run for run in self.runs.all("protect") if run.release]
+        return self.run(number) if number else self.latest_release() or (runs[0] if runs else None), runs
+
     def latest_release(self) -> Run | None:
         """Return the latest run of this table that made a release."""
         own = [run for run in self.runs.all("protect") if run.asked.get("path") == self.table_path()]

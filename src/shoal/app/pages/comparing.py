@@ -22,9 +22,7 @@ _NEVER = ("origin",)  # the plan, which the page of exports has
 def show(desk: Desk, asked: Asked) -> Response:
     """Show a release beside its original, or two releases."""
     desk.opened()
-    runs = [run for run in desk.runs.all("protect") if run.release]
-    number = asked.field("run")
-    run = desk.run(number) if number else desk.latest_release() or (runs[0] if runs else None)
+    run, runs = desk.chosen_release(asked.field("run"))
     if run is None or not run.release:
         return page(desk, "compare.html", "compare", run=None, runs=runs)
     other = desk.run(asked.field("with")) if asked.field("with") else None

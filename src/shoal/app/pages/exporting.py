@@ -21,9 +21,7 @@ _TYPE = "application/octet-stream"
 def show(desk: Desk, asked: Asked) -> Response:
     """Show what can be had of a run."""
     desk.opened()
-    runs = [run for run in desk.runs.all("protect") if run.release]
-    number = asked.field("run")
-    run = desk.run(number) if number else desk.latest_release() or (runs[0] if runs else None)
+    run, runs = desk.chosen_release(asked.field("run"))
     if run is None or not run.release:
         return page(desk, "export.html", "export", run=None, runs=runs)
     others = [other for other in desk.runs.all("export") if other.asked.get("of") == run.number]
