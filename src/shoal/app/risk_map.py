@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import shoal
-
-_INK, _LINE = "var(--soft)", "var(--line)"
+from shoal.app.plot_look import INK, plot_look
 
 
 def risk_map(found: shoal.Sweep) -> dict[str, Any]:
@@ -51,14 +50,14 @@ def risk_map(found: shoal.Sweep) -> dict[str, Any]:
                 "x": x,
                 "y": y,
                 "color": {"field": "kind", "type": "nominal", "scale": colours,
-                          "legend": {"title": None, "orient": "top", "labelColor": _INK, "symbolOpacity": 1}},
+                          "legend": {"title": None, "orient": "top", "labelColor": INK, "symbolOpacity": 1}},
                 "size": {"condition": {"test": "datum.kind === 'recommended'", "value": 240}, "value": 90},
                 "tooltip": tips,
             },
         },
         {
             "data": {"name": "line"},
-            "mark": {"type": "text", "dx": 9, "dy": -7, "align": "left", "fontSize": 11, "color": _INK},
+            "mark": {"type": "text", "dx": 9, "dy": -7, "align": "left", "fontSize": 11, "color": INK},
             "encoding": {"x": x, "y": y, "text": {"field": "k"}},
         },
     ]  # fmt: skip
@@ -66,18 +65,8 @@ def risk_map(found: shoal.Sweep) -> dict[str, Any]:
         if limit is not None:
             rule = {"type": "rule", "color": "var(--bad)", "strokeDash": [5, 4]}
             layers.append({"data": {"name": "points"}, "mark": rule, "encoding": {channel: {"datum": limit}}})
-    axis = {"labelColor": _INK, "titleColor": _INK, "gridColor": _LINE, "domainColor": _LINE, "tickColor": _LINE}
     return {
         "datasets": {"points": rows, "line": line},
         "layer": layers,
-        "width": "container",
-        "height": 380,
-        "autosize": {"type": "fit-x", "contains": "padding"},
-        "config": {
-            "background": "transparent",
-            "font": "system-ui, sans-serif",
-            "aria": False,
-            "view": {"stroke": None},
-            "axis": {**axis, "labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": "normal"},
-        },
+        **plot_look(height=380, title_size=12),
     }

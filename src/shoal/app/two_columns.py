@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from shoal.app.plot_look import plot_look
+
 if TYPE_CHECKING:
     import polars as pl
 
 _BINS = 24
 _NAMES = 12  # categories of a column that have a cell of their own
 _OTHERS, _MISSING = "(others)", "(missing)"
-_INK, _LINE = "var(--soft)", "var(--line)"
 Bins = tuple[float, float]  # where the first begins, and how wide each is
 
 
@@ -72,7 +73,6 @@ def _plot(
 ) -> dict[str, Any]:
     """Return the map of one table; cells get darker with the root of their records, so that few are seen, too."""
     told = [{**row, "x2": _end(row["x"], bins[0]), "y2": _end(row["y"], bins[1])} for row in rows]
-    axis = {"labelColor": _INK, "titleColor": _INK, "gridColor": _LINE, "domainColor": _LINE, "tickColor": _LINE}
     encoding: dict[str, Any] = {
         "opacity": {
             "field": "records",
@@ -95,16 +95,7 @@ def _plot(
         "datasets": {"cells": told},
         "mark": {"type": "rect", "color": "var(--after)"},
         "encoding": encoding,
-        "width": "container",
-        "height": 280,
-        "autosize": {"type": "fit-x", "contains": "padding"},
-        "config": {
-            "background": "transparent",
-            "font": "system-ui, sans-serif",
-            "aria": False,
-            "view": {"stroke": None},
-            "axis": {**axis, "labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal"},
-        },
+        **plot_look(height=280, title_size=11),
     }
 
 
