@@ -7,8 +7,10 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.kernels.pool import open_pool
 from shoal.partition.optimal import dense_first as dense
 from shoal.partition.optimal.dense_first import dense_first, equal_groups
+from shoal.partition.optimal.improve import find_neighbours
 from shoal.partition.optimal.large import lay_out
 from shoal.partition.optimal.problem import Problem
 
@@ -64,3 +66,21 @@ def test_groups_of_equal_records_have_k_of_a_kind_and_leave_fewer(k):
         assert (own < 0).sum() == len(own) % k
         assert (np.unique(own[own >= 0], return_counts=True)[1] == k).all()
     assert sorted(set(groups[groups >= 0])) == list(range(groups.max() + 1))
+
+
+@pytest.mark.parametrize("slack", [1.0, 2.25, 9.0])
+@pytest.mark.parametrize("n", [300, 6000])  # on both sides of the size from which there is an index
+def test_neighbours_that_are_nearly_the_nearest_miss_none_that_is_nearer_by_the_slack(n, slack):
+    x = np.random.default_rng(3).normal(size=(n, 6))
+    x[: n // 10] = x[0]
+    near, scales = np.empty((n, 8), dtype=np.int32), np.empty(n)
+    find_neighbours(open_pool(x), 0, n, near, scales, 8, np.float32(slack))
+    for row in range(0, n, 37):
+        distances = ((x - x[row]) ** 2).sum(axis=1)
+        found = distances[near[row]]
+        assert row not in near[row]
+        assert len(set(near[row])) == 8
+        assert (np.diff(found) >= 0.0).all()
+        others = np.delete(distances, [row, *near[row]])
+        assert others.min() * slack >= found[-1] * (1.0 - 1e-12)
+        assert scales[row] == found[-1]

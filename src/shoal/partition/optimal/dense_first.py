@@ -35,7 +35,7 @@ from shoal.partition.density import hdf
 from shoal.partition.large_groups import cut_large_groups
 from shoal.partition.leftovers import group_centroids
 from shoal.partition.mdav import mdav_single
-from shoal.partition.optimal.improve import find_neighbours
+from shoal.partition.optimal.improve import NEARLY, find_neighbours
 from shoal.partition.optimal.objective import centroid_error
 
 _FEW = 300  # records that ``hdf`` partitions in a moment
@@ -71,7 +71,7 @@ def _factors(k: int) -> tuple[int, int]:
 
 def _neighbours(points: Floats, count: int) -> NDArray[np.int32]:
     near = np.empty((len(points), count), dtype=np.int32)
-    find_neighbours(open_pool(points), 0, len(points), near, np.empty(len(points)), 1)
+    find_neighbours(open_pool(points), 0, len(points), near, np.empty(len(points)), 1, NEARLY)
     return near
 
 
