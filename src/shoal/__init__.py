@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from shoal.plan.blocking import Blocking
     from shoal.plan.environment import environment
     from shoal.plan.hierarchies import HierarchySettings, WordNetSettings
-    from shoal.plan.plan import Plan, Reading
+    from shoal.plan.plan import Plan
+    from shoal.plan.reading import Reading
     from shoal.plan.roles import Kind, Role
     from shoal.release.release import Release
     from shoal.release.summary import Summary
@@ -119,7 +120,7 @@ _HOME = {
     "MissingExtra": "shoal.errors",
     "Plan": "shoal.plan.plan",
     "PlanError": "shoal.errors",
-    "Reading": "shoal.plan.plan",
+    "Reading": "shoal.plan.reading",
     "Release": "shoal.release.release",
     "Role": "shoal.plan.roles",
     "RuleFinding": "shoal.rules.findings",

@@ -20,7 +20,9 @@ from shoal.plan.conditions import ConfidentialCondition
 from shoal.plan.dominance import Dominance
 from shoal.plan.engine import EngineSettings
 from shoal.plan.files_read import files_read
-from shoal.plan.plan import Plan, Reading, merge_settings
+from shoal.plan.household import Household
+from shoal.plan.plan import Plan, merge_settings
+from shoal.plan.reading import Reading
 from shoal.release.by_block import protect_by_block
 from shoal.release.certificate import check_certificate
 from shoal.release.clock import Clock
@@ -31,6 +33,7 @@ from shoal.release.kept_columns import kept_notes
 from shoal.release.kept_copies import copy_notes
 from shoal.release.kept_order import order_notes
 from shoal.release.protecting import protect_records
+from shoal.release.protecting_households import protect_households
 from shoal.release.release import Release, check_output, check_report
 from shoal.release.summary import summarise
 from shoal.tables.files import Source
@@ -51,6 +54,7 @@ def protect(
     refine: bool | None = None,
     identifiers: str | Sequence[str] | None = None,
     persons: str | Sequence[str] | None = None,
+    household: Household | Mapping[str, Any] | str | None = None,
     confidential: str | Sequence[str] | None = None,
     weight: str | None = None,
     strata: str | Sequence[str] | None = None,
@@ -112,6 +116,10 @@ def protect(
     persons : list of str
         Identifiers whose distinct values k counts in each group, beside its records; ``[]`` for none. By default those
         that have a value more than once and look like keys of persons, such as an id or an e-mail address.
+    household : str or dict
+        Column that tells households, or other wholes, apart: k counts households, and what is the same for all members
+        is aggregated once for each; as a dict with ``id``, ``release``, ``size``, ``variables`` and ``weight``, see
+        docs/households.md.
     weight : str
         Column of sampling weights: released values are weighted.
     strata : list of str
@@ -277,7 +285,10 @@ def run(
 
     A release that will be ``written`` has its edit rules checked on the file, not here.
     """
-    made = protect_records(declared, table, source, clock, threads=threads, progress=progress, written=written)
+    if declared.households:  # without rules, so that nothing waits for the file
+        made = protect_households(declared, table, source, clock, threads=threads, progress=progress)
+    else:
+        made = protect_records(declared, table, source, clock, threads=threads, progress=progress, written=written)
     told = [
         *copy_notes(declared.plan, declared.copies),
         *kept_notes(declared.plan, table),

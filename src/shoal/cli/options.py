@@ -51,6 +51,21 @@ Keep = Annotated[list[str] | None, typer.Option(help="Confidential columns, kept
 Persons = Annotated[
     list[str] | None, typer.Option(help="Identifiers whose values k counts beside records: a,b; or none.")
 ]
+HouseholdColumn = Annotated[
+    str | None,
+    typer.Option("--household", help="Column that tells households, or other wholes, apart: k counts these."),
+]
+HouseholdRelease = Annotated[
+    str | None, typer.Option(help="Numbers of households: renumbered (the default), same or removed.")
+]
+HouseholdSize = Annotated[
+    str | None, typer.Option(help="Sizes of households: counted (the default), merged where rare, or ignored.")
+]
+HouseholdVariables = Annotated[
+    list[str] | None,
+    typer.Option(help="Quasi-identifiers that are the same in each household: a,b; or none. Found if not said."),
+]
+HouseholdWeight = Annotated[str | None, typer.Option(help="Column of weights of households.")]
 Weight = Annotated[str | None, typer.Option(help="Column of sampling weights.")]
 Strata = Annotated[list[str] | None, typer.Option(help="Columns whose combinations are never mixed: a,b.")]
 SmallStrata = Annotated[str | None, typer.Option(help="A stratum of fewer than k: error or merge.")]
@@ -256,12 +271,33 @@ def categories(
 
 def persons_named(given: Sequence[str] | None) -> list[str] | None:
     """Return the identifiers that k counts; an empty list where it is ``none``."""
+    return _names_or_none(given, "--persons: names no identifier; name one, or none to count records")
+
+
+def _names_or_none(given: Sequence[str] | None, mistake: str) -> list[str] | None:
     if given == ["none"]:
         return []
     found = names(given)
-    if found == []:  # as from a variable that is not set, which must not switch off what counts by itself
-        raise shoal.PlanError("--persons: names no identifier; name one, or none to count records")
+    if found == []:  # as from a variable that is not set, which must not switch off what is found by itself
+        raise shoal.PlanError(mistake)
     return found
+
+
+def household_of(
+    column: str | None,
+    release: str | None,
+    size: str | None,
+    variables: Sequence[str] | None,
+    weight: str | None,
+) -> dict[str, Any] | None:
+    """Return which records belong together and what is released of that, where anything was said about it."""
+    own = _names_or_none(variables, "--household-variables: names no column; name one, or none")
+    given = {"release": release, "size": size, "variables": own, "weight": weight}
+    given = {name: value for name, value in given.items() if value is not None}
+    if column is None and given:
+        flags = ", ".join(f"--household-{name}" for name in given)
+        raise shoal.PlanError(f"{flags}: has no effect without --household")
+    return None if column is None else {"id": column, **given}
 
 
 def dominance_of(rules: Sequence[str] | None, action: str | None) -> dict[str, Any] | None:

@@ -14,7 +14,8 @@ from typing import Any
 from shoal.errors import PlanError
 from shoal.plan.files_read import Inputs, files_read
 from shoal.plan.folders import beside
-from shoal.plan.plan import Plan, Reading, merge_settings
+from shoal.plan.plan import Plan, merge_settings
+from shoal.plan.reading import Reading
 from shoal.tables.files import Source, checksum, settings_read
 from shoal.tables.manifest import belongs, plan_of, read_manifest
 from shoal.tables.reading import read

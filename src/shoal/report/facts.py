@@ -12,7 +12,8 @@ from shoal.columns.hierarchy import load_hierarchy
 from shoal.measures.how_made import HowMade, read_tables
 from shoal.measures.measured import Measures
 from shoal.measures.measurement import measure_as_asked
-from shoal.plan.plan import Plan, Reading, as_reading
+from shoal.plan.plan import Plan
+from shoal.plan.reading import Reading, as_reading
 from shoal.plan.version import shoal_version
 from shoal.release.declaring import DEFAULT_METHOD
 from shoal.release.release import Release
