@@ -5,6 +5,7 @@ Separate from what makes groups: nothing but the two tables and the plan goes in
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -53,8 +54,10 @@ class HouseholdSummary:
     recognisable: int
 
 
-def check_households(plan: Plan, households: Households, table: Table, out: Table) -> HouseholdSummary:
-    """Check that households are whole, that their variables are, and that k of them share every key of a set."""
+def check_households(
+    plan: Plan, sets: Sequence[Sequence[str]], households: Households, table: Table, out: Table
+) -> HouseholdSummary:
+    """Check that households are whole, that their variables are, and that k of them share every key of each set."""
     import polars as pl
 
     asked = plan.household
@@ -68,7 +71,7 @@ def check_households(plan: Plan, households: Households, table: Table, out: Tabl
             raise BrokenPromise("a household was taken apart, or put together with another")
     sized = ["size"] if asked.size == "counted" else []
     fewest, keys = None, []
-    for place, names in enumerate(plan.quasi_identifiers):
+    for place, names in enumerate(sets):
         own = _plain(out, list(names))
         with_own = frame.hstack(own)
         theirs = set(names) <= set(households.variables)

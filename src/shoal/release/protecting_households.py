@@ -72,7 +72,8 @@ def protect_households(
     out = open_table(data)
     incomplete = {name for name, (_, _, observed) in released.items() if not observed.all()}
     check_table(table.types(incomplete), out.types(), set(declared.plan.removed), (len(table), len(out)))
-    run = replace(run, household=check_households(declared.plan, households, table, out))
+    names = [quasi.names for quasi in declared.sets]
+    run = replace(run, household=check_households(declared.plan, names, households, table, out))
     clock.lap("check households")
     return Protected(data, run, None)
 

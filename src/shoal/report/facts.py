@@ -35,6 +35,7 @@ class Asked:
     confidential: list[str]
     weight: str | None
     strata: list[str]
+    household: str = ""
 
 
 @dataclass(frozen=True)
@@ -208,10 +209,11 @@ def _asked(plan: Plan) -> Asked:
         plan.k,
         plan.method or DEFAULT_METHOD,
         [list(part) for part in plan.quasi_identifiers],
-        list(plan.identifiers),
+        list(plan.removed),
         list(plan.confidential),
         plan.weight,
         list(plan.strata),
+        plan.household.id if plan.household else "",
     )
 
 
