@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from shoal.plan.plan import Plan
     from shoal.plan.reading import Reading
     from shoal.plan.roles import Kind, Role
+    from shoal.release.private_release import PrivateRelease
     from shoal.release.release import Release
     from shoal.release.summary import Summary
     from shoal.report import report_page, report_sections, write_report
@@ -64,6 +65,7 @@ __all__ = [
     "MissingExtra",
     "Plan",
     "PlanError",
+    "PrivateRelease",
     "Reading",
     "Release",
     "Role",
@@ -121,6 +123,7 @@ _HOME = {
     "Plan": "shoal.plan.plan",
     "PlanError": "shoal.errors",
     "Reading": "shoal.plan.reading",
+    "PrivateRelease": "shoal.release.private_release",
     "Release": "shoal.release.release",
     "Role": "shoal.plan.roles",
     "RuleFinding": "shoal.rules.findings",

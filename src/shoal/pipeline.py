@@ -22,6 +22,7 @@ from shoal.plan.engine import EngineSettings
 from shoal.plan.files_read import files_read
 from shoal.plan.household import Household
 from shoal.plan.plan import Plan, merge_settings
+from shoal.plan.privacy import DifferentialPrivacy
 from shoal.plan.reading import Reading
 from shoal.release.by_block import protect_by_block
 from shoal.release.certificate import check_certificate
@@ -32,6 +33,7 @@ from shoal.release.engine_release import EngineRelease, check_engine_output
 from shoal.release.kept_columns import kept_notes
 from shoal.release.kept_copies import copy_notes
 from shoal.release.kept_order import order_notes
+from shoal.release.privately import run_privately
 from shoal.release.protecting import protect_records
 from shoal.release.protecting_households import protect_households
 from shoal.release.release import Release, check_output, check_report
@@ -71,6 +73,7 @@ def protect(
     conditions: Mapping[str, ConfidentialCondition | Mapping[str, Any]] | None = None,
     accept: Mapping[str, str] | None = None,
     dominance: Dominance | Mapping[str, Any] | None = None,
+    differential_privacy: DifferentialPrivacy | Mapping[str, Any] | None = None,
     blocking: Blocking | Mapping[str, Any] | str | None = None,
     engine: EngineSettings | Mapping[str, Any] | str | None = None,
     reading: Reading | Mapping[str, Any] | None = None,
@@ -160,6 +163,9 @@ def protect(
     dominance : dict
         When the largest values of a group dominate its mean: ``p`` of the p % rule (10 by default), or ``n`` and
         ``share`` of the (n, k) rule; ``action`` is ``"note"`` or ``"grow"``, which merges dominated groups with others.
+    differential_privacy : dict
+        Experimental: ``epsilon`` and the ``bounds`` of each quasi-identifier, and what is ``missing`` counts as, for a
+        release of noisy means that depends on no record by more than that; see docs/differential-privacy.md.
     blocking : str or dict
         ``"spread-tree"``, ``"2d-tree"``, ``"univariate"``, ``"equal-counts"`` or ``"fixed-counts"``; as a dict with
         ``method``, ``size``, ``columns`` and ``repair``. Large tables are cut into blocks that are partitioned one by
@@ -228,6 +234,9 @@ def protect(
     clock = Clock()
     settings = merge_settings(plan, given)
     inputs = files_read(settings, original=data, plan=plan)
+    if settings.get("differential_privacy") is not None:
+        files = (output, report, certificate, manifest, overwrite)
+        return run_privately(data, settings, inputs, all_numeric, files)
     moved_by = engine_settings(data, settings)
     if moved_by is not None:
         settings["engine"] = moved_by

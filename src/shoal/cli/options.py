@@ -112,6 +112,17 @@ Accept = Annotated[
     typer.Option(help="A copy of a quasi-identifier that may stay, and why: years=agreed with the office. Repeatable."),
 ]
 DominanceAction = Annotated[str | None, typer.Option(help="Dominated groups: note (the default), or grow.")]
+Epsilon = Annotated[
+    float | None,
+    typer.Option(help="Differential privacy (experimental): the budget of a release of noisy means; needs --bounds."),
+]
+Bounds = Annotated[
+    list[str] | None,
+    typer.Option(help="With --epsilon, least and largest value, not from the table: age=0:120. Repeatable."),
+]
+MissingAs = Annotated[
+    list[str] | None, typer.Option(help="With --epsilon, what a missing value counts as: age=40. Repeatable.")
+]
 Cut = Annotated[
     str | None,
     typer.Option(help="Cut into blocks: spread-tree, 2d-tree, univariate, equal-counts or fixed-counts."),
@@ -330,6 +341,25 @@ def conditions_of(given: Sequence[str] | None) -> dict[str, dict[str, Any]] | No
             raise shoal.PlanError(f"--condition {part}: {kind} of '{name}' is given twice; give it once")
         own[kind.strip()] = numbers[0] if len(numbers) == 1 else numbers
     return found or None
+
+
+def privacy_of(
+    epsilon: float | None, bounds: Sequence[str] | None, missing: Sequence[str] | None
+) -> dict[str, Any] | None:
+    """Return what differential privacy needs, where anything was said about it."""
+    if epsilon is None:
+        if bounds or missing:
+            raise shoal.PlanError("--bounds and --missing-as have no effect without --epsilon")
+        return None
+    given: dict[str, Any] = {"epsilon": epsilon, "bounds": {}}
+    for name, text in pairs(names(bounds) or (), "--bounds").items():
+        low, _, high = text.partition(":")
+        try:
+            given["bounds"][name] = [float(low), float(high)]
+        except ValueError:
+            raise shoal.PlanError(f"--bounds {name}={text}: write it as {name}=0:120") from None
+    filled = column_weights(names(missing), "--missing-as")
+    return {**given, "missing": filled} if filled else given
 
 
 def blocks(method: str | None, size: str | None, columns: list[str] | None, repair: bool) -> dict[str, Any] | None:

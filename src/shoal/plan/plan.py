@@ -18,6 +18,7 @@ from shoal.plan.dominance import Dominance
 from shoal.plan.engine import EngineSettings
 from shoal.plan.household import Household, household_mistakes, named_by_household
 from shoal.plan.limits import LARGEST_K, LARGEST_OPTION, LARGEST_SEED
+from shoal.plan.privacy import DifferentialPrivacy, privacy_mistakes
 from shoal.plan.reading import Reading
 from shoal.plan.roles import Role
 from shoal.plan.rules import rules_or_file
@@ -76,6 +77,9 @@ class Plan(CategorySettings):
         Kept columns that stand in the way of a safe release, each with the reason why it may stay.
     dominance : Dominance
         When a few records dominate their group, and whether such groups are noted or grow.
+    differential_privacy : DifferentialPrivacy or None
+        How much a release of noisy means may depend on any one record; experimental, see
+        :class:`shoal.plan.privacy.DifferentialPrivacy`.
     blocking : Blocking or None
         How to cut a large table into blocks; None partitions all records together.
     engine : EngineSettings or None
@@ -122,6 +126,7 @@ class Plan(CategorySettings):
     conditions: dict[str, ConfidentialCondition] = Field(default={})
     accept: dict[str, str] = Field(default={})
     dominance: Dominance = Dominance()
+    differential_privacy: DifferentialPrivacy | None = None
     blocking: Blocking | None = None
     engine: EngineSettings | None = None
     reading: Reading = Reading()
@@ -163,6 +168,11 @@ class Plan(CategorySettings):
     @classmethod
     def _household_by_column(cls, value: object) -> object:
         return {"id": value} if isinstance(value, str) else named(value, "household")
+
+    @field_validator("differential_privacy", mode="before")
+    @classmethod
+    def _privacy_by_name(cls, value: object) -> object:
+        return named(value, "differential_privacy")
 
     @field_validator("blocking", mode="before")
     @classmethod
@@ -220,6 +230,8 @@ class Plan(CategorySettings):
             if name not in self.identifiers
         ]
         mistakes += household_mistakes(self.model_dump())
+        usual = {name: field.get_default(call_default_factory=True) for name, field in type(self).model_fields.items()}
+        mistakes += privacy_mistakes(dict(self), usual)
         cut_by = self.blocking.columns if self.blocking else ()
         lists = {"persons": self.persons or (), "nominal": self.nominal, "blocking.columns": cut_by}
         mistakes += [
@@ -260,7 +272,8 @@ class Plan(CategorySettings):
         plain: dict[str, Any] = self.model_dump(mode="json", exclude_defaults=True)
         if len(self.quasi_identifiers) == 1:
             plain["quasi_identifiers"] = list(self.quasi_identifiers[0])
-        plain.setdefault("seed", self.seed)
+        if self.differential_privacy is None:  # whose noise no seed draws
+            plain.setdefault("seed", self.seed)
         return plain
 
     def to_yaml(self) -> str:
