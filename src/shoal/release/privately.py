@@ -19,6 +19,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from shoal.aggregate.discrete_laplace import Below, discrete_laplace
@@ -175,12 +176,5 @@ def _shuffled(records: int) -> Ints:
 
 def _like(table: Table, columns: Mapping[str, Any]) -> Any:
     """Return columns as a table of the kind that went in, made anew: labels of rows are values of the table."""
-    import polars as pl
-
-    frame = pl.DataFrame(dict(columns))
-    library = str(table.frame.implementation.name).lower()
-    if library == "pandas":
-        import pandas as pd
-
-        return pd.DataFrame({name: frame[name].to_numpy() for name in frame.columns})
-    return frame.to_arrow() if library == "pyarrow" else frame
+    made: Any = nw.from_dict(dict(columns), backend=table.frame.implementation)
+    return made.to_native()
