@@ -289,3 +289,36 @@ def test_inspect_proposes_households_and_the_application_knows_the_role(tmp_path
     assert settings["household"] == {"id": "hid", "variables": ["rooms"]}
     once = pd.DataFrame({"hid": range(50), "x": range(50)})
     assert str(shoal.inspect(once).proposals[0].role) == "identifier"  # no two records of one
+
+
+def test_an_interruption_leaves_households_whole():
+    """Whoever ends the search of households early has their best so far, and members that are only started."""
+    calls = []
+
+    def tell(done, words=""):
+        calls.append(done)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+
+    table = survey(400)
+    asked = {**ASKED, "method": "optimal", "options": {"steps": 5_000_000}, "household": "hid"}
+    release = shoal.protect(table, **asked, progress=tell)
+    assert any("interrupted" in note for note in release.summary.notes)
+    assert fewest_households(table, release.data, [HOUSEHOLD, PERSON]) >= 3
+    assert release.summary.steps[1] == 0
+    assert "plan_again" not in release.manifest()
+
+
+def test_a_plan_of_a_release_makes_it_again():
+    table = survey(missing=0.1)
+    first = shoal.protect(table, **{**ASKED, "quasi_identifiers": ["age", "rooms", "wage", "rent"]}, household="hid")
+    again = shoal.protect(table, plan=first.plan)
+    assert again.plan == first.plan
+    assert again.data.equals(first.data)
+    everything = shoal.protect(table.drop("region", "tenure", "sex"), 3, household="hid", all_numeric=True, method="mdav")
+    assert "hid" not in {name for part in everything.plan.quasi_identifiers for name in part}
+
+
+def test_a_sample_of_a_sweep_would_take_households_apart():
+    with pytest.raises(shoal.PlanError, match="sample: would take households apart"):
+        shoal.sweep(survey(), [3], ["mdav"], [[*HOUSEHOLD, *PERSON]], household="hid", sample=100)

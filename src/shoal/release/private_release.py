@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from shoal.plan.plan import Plan
 from shoal.plan.privacy import refusal
 from shoal.plan.version import shoal_version
 from shoal.release.elsewhere import elsewhere
-from shoal.release.release import Release, check_output, versions
+from shoal.release.release import check_output, versions
+from shoal.release.unmeasured import UnmeasuredRelease
 from shoal.tables.files import checksum, write_file
 from shoal.tables.files.writing_whole import encoded, written_whole
 from shoal.tables.manifest import manifest_path
@@ -138,7 +139,7 @@ def _notes(plan: Plan, columns: dict[str, PrivateColumn]) -> list[str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivateRelease(Release):
+class PrivateRelease(UnmeasuredRelease):
     """A release that is differentially private, which is experimental.
 
     Attributes
@@ -181,7 +182,7 @@ class PrivateRelease(Release):
     ) -> Path:
         """Write the table, and beside it the manifest; returns the path of the manifest."""
         if report is not None or certificate is not None:
-            self._refuse("reports and certificates")
+            self.refuse("reports and certificates")
         path = check_private_output(path, manifest, self.inputs, overwrite)
         beside = manifest_path(path)
         with written_whole(path, beside, overwrite=overwrite) as part:
@@ -208,20 +209,9 @@ class PrivateRelease(Release):
             content["output"] = {"name": name, **({"sha256": checksum(output)} if output else {})}
         return content
 
-    def measure(self, **settings: Any) -> NoReturn:
-        """Refuse: rows are not those of the original, and figures against it would void the guarantee."""
-        self._refuse("measures")
-
-    def report(self, path: str | Path, **settings: Any) -> NoReturn:
-        """Refuse: a report is made of measures."""
-        self._refuse("reports")
-
-    def certificate(self, path: str | Path, **settings: Any) -> NoReturn:
-        """Refuse: nothing is proved about the loss."""
-        self._refuse("certificates")
-
-    def _refuse(self, what: str) -> NoReturn:
-        raise PlanError(refusal(what))
+    def why_not(self, what: str) -> str:
+        """Say why something is not to be had of this release."""
+        return refusal(what)
 
 
 def check_private_output(path: str | Path, manifest: str | Path | None, inputs: Inputs, overwrite: bool) -> Path:
