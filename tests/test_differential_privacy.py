@@ -135,6 +135,16 @@ def test_noise_is_calibrated_to_sensitivity_and_its_part_of_the_budget():
         assert abs(off.mean()) < 0.15 * range_of_mean
 
 
+def test_means_of_a_single_column_come_in_order_which_takes_noise_away():
+    units = np.random.default_rng(5).integers(0, STEPS, (400, 1))
+    true = sums_of_groups(units, insensitive_groups(units, 10, STEPS))[:, 0] / 10 / STEPS
+    below = random.Random(13).randrange
+    made = [noisy_means(units, [(0.0, 1.0)], 10, Fraction(1, 2), below) for _ in range(30)]
+    assert all((np.diff(one.values[:, 0]) >= 0).all() for one in made)
+    off = np.array([one.values[::10, 0] for one in made]) - true
+    assert np.abs(off).mean() < 0.6 * made[0].scales[0]  # the mean distance of the noise from 0 is its scale
+
+
 def test_values_are_within_their_bounds_whatever_is_in_the_table():
     table = pl.DataFrame({"age": [-5, 400] * 30, "pay": [math.inf, -math.inf] * 30})
     release = private(table, k=5, epsilon=0.01)

@@ -315,7 +315,9 @@ def test_a_plan_of_a_release_makes_it_again():
     again = shoal.protect(table, plan=first.plan)
     assert again.plan == first.plan
     assert again.data.equals(first.data)
-    everything = shoal.protect(table.drop("region", "tenure", "sex"), 3, household="hid", all_numeric=True, method="mdav")
+    everything = shoal.protect(
+        table.drop("region", "tenure", "sex"), 3, household="hid", all_numeric=True, method="mdav"
+    )
     assert "hid" not in {name for part in everything.plan.quasi_identifiers for name in part}
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from shoal.aggregate.discrete_laplace import Below, discrete_laplace
 from shoal.errors import DataError, PlanError, counted, listed
 from shoal.kernels.arrays import Floats, Ints
-from shoal.partition.insensitive import insensitive_groups, sensitivity, sums_of_groups
+from shoal.partition.insensitive import insensitive_groups, means_in_order, sensitivity, sums_of_groups
 from shoal.plan.automatic import is_auto
 from shoal.plan.files_read import Inputs
 from shoal.plan.plan import Plan, column_mistakes
@@ -126,11 +126,13 @@ def noisy_means(
     scale = Fraction(sensitivity(STEPS, *sums.shape)) / epsilon
     values = np.empty(sums.shape)
     for j, (low, high) in enumerate(bounds):
-        for group, (total, size) in enumerate(zip(sums[:, j].tolist(), sizes.tolist(), strict=True)):
-            part = Fraction(total + discrete_laplace(scale, below), size * STEPS)
-            values[group, j] = low + (high - low) * float(min(max(part, Fraction(0)), Fraction(1)))
+        noisy = [total + discrete_laplace(scale, below) for total in sums[:, j].tolist()]
+        # from here on everything follows from noisy sums
+        part = np.array([total / (size * STEPS) for total, size in zip(noisy, sizes.tolist(), strict=True)])
+        if len(bounds) == 1:
+            part = means_in_order(part, sizes)
         decimals = max(_DIGITS - 1 - int(np.floor(np.log10(high - low))), 0)
-        values[:, j] = np.clip(np.round(values[:, j], decimals), low, high)
+        values[:, j] = np.clip(np.round(low + (high - low) * np.clip(part, 0.0, 1.0), decimals), low, high)
     of_mean = [float(scale / STEPS) * (high - low) / k for low, high in bounds]
     return _Set(np.repeat(values, sizes, axis=0), sizes, of_mean)
 
