@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import shoal
 from household_tables import HOUSEHOLD, PERSON, fewest_households, inside, same_members, survey
 from shoal.release.household_sizes import merge_sizes
+from shoal.tables.table import open_table
 
 SETS = (HOUSEHOLD, PERSON)
 WAYS = {
@@ -200,3 +201,45 @@ def test_strata_of_few_households_are_refused_or_merged_inside_their_size(action
     release = shoal.protect(table, 4, [*HOUSEHOLD, *PERSON], **asked)
     assert fewest_households(table, release.data, SETS) >= 4
     assert release.summary.merged_strata >= 1
+
+
+def test_ignored_patterns_release_values_of_k_households():
+    table = survey(missing=0.2)
+    release = shoal.protect(table, 3, [*HOUSEHOLD, *PERSON], household="hid", method="mdav", missing_patterns="ignored")
+    assert release.summary.household.fewest is None
+    for place, names in enumerate(release.plan.quasi_identifiers):
+        for name in names:
+            homes = {}
+            rows = zip(table["hid"].to_list(), release.groups[:, place], release.data[name].to_list(), strict=True)
+            for one, group, value in rows:
+                if value is not None:
+                    homes.setdefault(group, set()).add(one)
+            assert min(map(len, homes.values())) >= 3
+    assert inside(table, release.data, HOUSEHOLD)
+
+
+@pytest.mark.parametrize("library", ["polars", "pandas", "pyarrow"])
+def test_columns_of_every_type_are_counted(library):
+    """Dates, times, true and false, categories of all kinds, small numbers, odd names."""
+    table = survey(60)
+    number = pl.int_range(len(table), eager=True)
+    of_household = table["hid"].rank("dense").cast(pl.Int64)
+    table = pl.DataFrame(
+        {
+            "^h.*$": table["hid"],
+            "built": (of_household * 86_400_000).cast(pl.Datetime("ms")).cast(pl.Date),
+            "owned": of_household % 2 == 0,
+            "zone": (of_household % 3).cast(pl.String).cast(pl.Categorical),
+            "came": (number * 3_600_000).cast(pl.Datetime("ms")),
+            "kind": (number % 4).cast(pl.String).cast(pl.Enum(["0", "1", "2", "3"])),
+            "few": (number % 100).cast(pl.Int8),
+            "part": number.cast(pl.Float32) / 7,
+        }
+    )
+    given = {"polars": lambda t: t, "pandas": pl.DataFrame.to_pandas, "pyarrow": pl.DataFrame.to_arrow}[library](table)
+    theirs, own = ["built", "owned", "zone"], ["came", "kind", "few", "part"]
+    release = shoal.protect(given, 3, [*theirs, *own], household="^h.*$", method="sa-mdav", nominal=["zone", "kind"])
+    assert release.summary.household.variables == theirs
+    out = open_table(release.data).to_polars()
+    assert fewest_households(table, out, [theirs, own], hid="^h.*$") >= 3
+    assert same_members(table, out, hid="^h.*$")
