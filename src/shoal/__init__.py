@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from shoal.plan.blocking import Blocking
     from shoal.plan.environment import environment
     from shoal.plan.hierarchies import HierarchySettings, WordNetSettings
-    from shoal.plan.plan import Plan, Reading
+    from shoal.plan.plan import Plan
+    from shoal.plan.reading import Reading
     from shoal.plan.roles import Kind, Role
+    from shoal.release.private_release import PrivateRelease
     from shoal.release.release import Release
     from shoal.release.summary import Summary
     from shoal.report import report_page, report_sections, write_report
@@ -63,6 +65,7 @@ __all__ = [
     "MissingExtra",
     "Plan",
     "PlanError",
+    "PrivateRelease",
     "Reading",
     "Release",
     "Role",
@@ -119,7 +122,8 @@ _HOME = {
     "MissingExtra": "shoal.errors",
     "Plan": "shoal.plan.plan",
     "PlanError": "shoal.errors",
-    "Reading": "shoal.plan.plan",
+    "Reading": "shoal.plan.reading",
+    "PrivateRelease": "shoal.release.private_release",
     "Release": "shoal.release.release",
     "Role": "shoal.plan.roles",
     "RuleFinding": "shoal.rules.findings",

@@ -20,6 +20,7 @@ from shoal.plan.plan import EVERY_COLUMN, Plan, column_mistakes, mentions, role_
 from shoal.plan.roles import MEASURABLE, Kind, Role
 from shoal.plan.rules import rules_or_file
 from shoal.release.confidential import confidential_of
+from shoal.release.declaring_households import declare_households
 from shoal.release.kept_copies import copies_kept, copy_mistakes
 from shoal.release.quasi_identifiers import (
     aggregator_mistakes,
@@ -36,6 +37,7 @@ from shoal.rules.rule import Rule
 from shoal.rules.sets import SET_SIZE, sets_from_rules
 from shoal.rules.sources import as_rules, missing_columns
 from shoal.tables.disguised import disguise
+from shoal.tables.households import Households
 from shoal.tables.identifying import why_identifier
 from shoal.tables.row_labels import index_suspects
 from shoal.tables.table import Table
@@ -70,6 +72,8 @@ class Declared:
         What groups must keep of confidential columns.
     copies : dict
         Kept columns that are copies of a quasi-identifier, all of them accepted.
+    households : Households or None
+        Which records belong together.
     whole : dict of WholeColumn
         What is known of the columns in the whole table, where ``sets`` has a block of it.
     """
@@ -83,6 +87,7 @@ class Declared:
     doubtful: list[str]
     told: LittleGivenAway | None = None
     copies: dict[str, str] = field(default_factory=dict)
+    households: Households | None = None
     whole: Mapping[str, WholeColumn] = field(default_factory=dict)
 
     @property
@@ -129,9 +134,7 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
         found = _quasi_identifiers(table, asked, plan, method, kinds)
         mistakes += found.mistakes
         reasons += found.reasons
-    weights = None
-    for name in {name for name, role in named if role is Role.WEIGHT} & known:
-        weights = _attempt(reasons, sampling_weights, table, name)
+    weights = _weights(settings, table, reasons)
     readable = plan is not None and known.issuperset(plan.conditions)
     told = _attempt(reasons, confidential_of, table, plan) if plan and readable else None
     if mistakes or plan is None or method is None:
@@ -140,6 +143,7 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
         raise DataError(reasons)
     if unread:
         raise unread
+    plan, households = declare_households(plan, table, found.columns)
     copies = copies_kept(plan, table) if whole else {}
     useless = copy_mistakes(plan, copies, len(table)) + _without_effect(plan, method, found)
     if useless:
@@ -147,7 +151,13 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
     plan = plan.model_copy(update={"method": method.name, "options": {name: options[name] for name in plan.options}})
     sets = _sets(plan, method, found)
     doubtful = [name for quasi in sets for name in quasi.names if unnamed and why_identifier(table.profile(name))]
-    return Declared(plan, method, options, sets, weights, rules, doubtful, told, copies)
+    return Declared(plan, method, options, sets, weights, rules, doubtful, told, copies, households)
+
+
+def _weights(settings: Mapping[str, Any], table: Table, reasons: list[str]) -> Floats | None:
+    """Return the sampling weights, where a column of them is named and in the table."""
+    name = settings.get("weight")
+    return _attempt(reasons, sampling_weights, table, name) if isinstance(name, str) and name in table.names else None
 
 
 def _without_effect(plan: Plan, method: Method, found: _Quasi) -> list[str]:

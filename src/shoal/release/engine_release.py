@@ -8,14 +8,15 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from shoal.engines.engine import Engine
 from shoal.engines.parquet import single_file
 from shoal.errors import FileError, PlanError
 from shoal.plan.files_read import Inputs
 from shoal.plan.folders import without_folders
-from shoal.release.release import Release, check_output, versions
+from shoal.release.release import check_output, versions
+from shoal.release.unmeasured import UnmeasuredRelease
 from shoal.tables.files import checksum
 from shoal.tables.files.journal import new_token, own_name
 from shoal.tables.files.writing_whole import encoded, same_file, write_whole, written_whole
@@ -23,7 +24,7 @@ from shoal.tables.manifest import manifest_path
 
 
 @dataclass(frozen=True, kw_only=True)
-class EngineRelease(Release):
+class EngineRelease(UnmeasuredRelease):
     """A release whose rows an engine has.
 
     Attributes
@@ -51,7 +52,7 @@ class EngineRelease(Release):
         Returns the path of the manifest. A folder must not be there yet, or be empty. All appears whole or not at all.
         """
         if report is not None or certificate is not None:
-            self._refuse("reports and certificates")
+            self.refuse("reports and certificates")
         if manifest is not None:
             raise PlanError("manifest: that of an engine is written beside the release; leave it out")
         path = Path(path)
@@ -100,20 +101,9 @@ class EngineRelease(Release):
         content["timings"] = self.timings
         return content
 
-    def measure(self, **settings: Any) -> NoReturn:
-        """Refuse: measures compare all records; write the release and measure a part of it."""
-        self._refuse("measures")
-
-    def report(self, path: str | Path, **settings: Any) -> NoReturn:
-        """Refuse: a report is made of measures."""
-        self._refuse("reports")
-
-    def certificate(self, path: str | Path, **settings: Any) -> NoReturn:
-        """Refuse: a bound is proved on the whole table."""
-        self._refuse("certificates")
-
-    def _refuse(self, what: str) -> NoReturn:
-        raise PlanError(
+    def why_not(self, what: str) -> str:
+        """Say why something is not to be had of this release."""
+        return (
             f"{what} need both tables in memory (engine: {self.engine.name}); write the release, and use shoal.measure "
             "on a part of both that fits"
         )

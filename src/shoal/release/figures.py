@@ -25,6 +25,7 @@ from shoal.partition.missing_patterns import number_patterns
 from shoal.plan.plan import Plan
 from shoal.release.confidential import ConditionSummary
 from shoal.release.declaring import Declared
+from shoal.release.household_checks import HouseholdSummary
 from shoal.release.losses import pairs_of
 from shoal.release.own_values import OwnValues, add_own_values
 from shoal.release.searching import Searched
@@ -107,6 +108,8 @@ class Figures:
         Strata that the user declared, and those that share the groups of another.
     persons, doubtful, within
         Identifiers that k counts, with the number of persons; that may tell persons apart; that number records.
+    household : HouseholdSummary or None
+        What k counts where records belong together.
     constant, partial : list of str
         Columns with a single value, and columns whose type does not hold all names of their hierarchy.
     combined : int
@@ -135,6 +138,7 @@ class Figures:
     persons: dict[str, int] = field(default_factory=dict)
     doubtful: list[str] = field(default_factory=list)
     within: dict[str, str] = field(default_factory=dict)
+    household: HouseholdSummary | None = None
     constant: list[str] = field(default_factory=list)
     partial: list[str] = field(default_factory=list)
     combined: int

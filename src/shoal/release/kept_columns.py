@@ -38,7 +38,7 @@ def kept_notes(plan: Plan, table: Table) -> list[str]:
     "kept columns tell quasi-identifiers: 'born' tells 'age' (100 %)"
     """
     hidden = [name for part in plan.quasi_identifiers for name in part]
-    kept = [name for name in table.names if name not in {*hidden, *plan.identifiers}]
+    kept = [name for name in table.names if name not in {*hidden, *plan.replaced}]
     kept = [name for name in kept if table.kind(name) is not Kind.OTHER]
     if not kept or len(table) < FEWEST:
         return []

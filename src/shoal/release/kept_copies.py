@@ -32,7 +32,7 @@ def copies_kept(plan: Plan, table: Table) -> dict[str, str]:
     {'years': 'age'}
     """
     hidden = [name for part in plan.quasi_identifiers for name in part]
-    kept = [name for name in table.names if name not in {*hidden, *plan.identifiers}]
+    kept = [name for name in table.names if name not in {*hidden, *plan.replaced}]
     kept = [name for name in kept if table.kind(name) is not Kind.OTHER]
     if not kept or len(table) < FEWEST:
         return {}

@@ -120,7 +120,7 @@ class Release:
         for proof in proofs:
             check_certificate(proof, self.plan.options, self._files_read(), overwrite, beside=(path, beside, *pages))
         frame = open_table(self.data).to_polars()
-        released = {name for part in self.plan.quasi_identifiers for name in part}
+        released = self._released()
         with written_whole(path, beside, *pages, *proofs, like=self._private(), overwrite=overwrite) as part:
             write_file(frame, part(path), self.source, released)
             if self.guard:
@@ -154,7 +154,7 @@ class Release:
             check_certificate(Path(certificate), self.plan.options, self._files_read(), overwrite)
         told = [] if manifest is None else [Path(manifest)]
         frame = open_table(self.data).to_polars()
-        released = {name for part in self.plan.quasi_identifiers for name in part}
+        released = self._released()
         with (
             written_whole(*told, *pages, like=self._private(), overwrite=overwrite) as part,
             sent(frame, place, self.source, released, overwrite) as (name, file),
@@ -193,6 +193,10 @@ class Release:
 
     def _files_read(self) -> Inputs:
         return files_read(dict(self.plan), original=self.source and self.source.path)
+
+    def _released(self) -> set[str]:
+        """Return the columns of which no cell is written as it was in the original."""
+        return {*(name for part in self.plan.quasi_identifiers for name in part), *self.plan.replaced}
 
     def _private(self) -> list[Path]:
         """Return the file whose permissions are the most that new files get."""

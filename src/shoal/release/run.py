@@ -14,6 +14,7 @@ from shoal.release.confidential import ConditionSummary
 from shoal.release.declaring import Declared
 from shoal.release.figures import Figures, SetFigures, partial_columns, set_figures, told_apart
 from shoal.release.grouping import Grouped
+from shoal.release.household_checks import HouseholdSummary
 from shoal.release.own_values import OwnValues
 from shoal.release.released_gap import released_gap
 from shoal.release.ruled import Ruled
@@ -48,6 +49,8 @@ class Run:
         What was asked of confidential columns, and reached.
     loss_without_conditions : float or None
         Information loss of the same plan where nothing is asked of them.
+    household : HouseholdSummary or None
+        What k counts where records belong together.
     """
 
     declared: Declared
@@ -60,6 +63,7 @@ class Run:
     own: list[OwnValues]
     conditions: list[ConditionSummary]
     loss_without_conditions: float | None
+    household: HouseholdSummary | None = None
 
     @property
     def released(self) -> list[tuple[AnyColumn, Masked]]:
@@ -104,7 +108,8 @@ class Run:
             ),
             strata=self.strata.declared,
             merged_strata=self.strata.merged,
-            persons={one.name: one.count for one in self.strata.persons},
+            persons={one.name: one.count for one in self.strata.persons if one.kind == "person"},
+            household=self.household,
             doubtful=self.strata.doubtful,
             within=self.strata.within,
             constant=self._constant,

@@ -11,6 +11,7 @@ from shoal.measures.loss import put_together
 from shoal.plan.version import shoal_version
 from shoal.release.confidential import ConditionSummary
 from shoal.release.figures import Figures
+from shoal.release.household_checks import HouseholdSummary
 from shoal.release.notes import all_notes
 from shoal.rules.accounting import RuleSummary
 
@@ -70,6 +71,8 @@ class Summary(NamedFigures):
         The sets of quasi-identifiers.
     persons : dict
         How many persons there are for each identifier that k counts, because it repeats; empty where k counts records.
+    household : HouseholdSummary or None
+        What k counts where records belong together, and what the release shows of it; None where there is no household.
     merged_groups : int
         How many groups were merged with others, so that they have enough persons or are not dominated.
     conditions : list of ConditionSummary
@@ -134,6 +137,7 @@ class Summary(NamedFigures):
     blocks: int
     sets: list[SetSummary]
     persons: dict[str, int]
+    household: HouseholdSummary | None
     merged_groups: int
     conditions: list[ConditionSummary]
     loss_without_conditions: float | None
@@ -188,6 +192,7 @@ def summarise(figures: Figures, *, seconds: float) -> Summary:
         sets=sets,
         blocks=figures.blocks,
         persons=figures.persons,
+        household=figures.household,
         merged_groups=figures.merged_groups,
         conditions=figures.conditions,
         loss_without_conditions=figures.loss_without_conditions,

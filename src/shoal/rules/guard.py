@@ -14,7 +14,8 @@ from shoal.columns.hierarchy import name_of
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.errors import BrokenPromise, DataError, PlanError, counted
 from shoal.kernels.arrays import Flags
-from shoal.plan.plan import Plan, Reading
+from shoal.plan.plan import Plan
+from shoal.plan.reading import Reading
 from shoal.plan.roles import Kind
 from shoal.rules.accounting import guaranteed
 from shoal.rules.checking import RuleTable, check_fit, engine_failures, newly_broken, verdict_of

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import FileError, PlanError
-from shoal.plan.plan import Reading
+from shoal.plan.reading import Reading
 from shoal.tables.files.formats import FORMATS, Format, check_writable, file_format
 from shoal.tables.files.pieces import ENDINGS, checksum_of, fixed_folder, piece_paths, read_pieces
 from shoal.tables.files.places import Address, is_stream, place_of

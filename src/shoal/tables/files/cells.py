@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import FileError
-from shoal.plan.plan import Reading
+from shoal.plan.reading import Reading
 
 if TYPE_CHECKING:
     import polars as pl
