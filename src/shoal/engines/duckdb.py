@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.engines.engine import BLOCK, GROUP, HEAD, ROW, Handing, Part, group_numbers
-from shoal.engines.parquet import GROUP_ROWS, frame_of, put_columns, room_needed, write_parquet
+from shoal.engines.engine import AFTER, BLOCK, GROUP, HEAD, ROW, Handing, Part, group_numbers
+from shoal.engines.parquet import GROUP_ROWS, frame_of, parquet_files, put_columns, room_needed, write_parquet
 from shoal.errors import DataError, FileError, MissingExtra, listed
 from shoal.kernels.arrays import Ints
 from shoal.tables.decimals import NOTHING_SAID, Precision
@@ -61,7 +61,7 @@ class DuckdbEngine:
         self._run(f"SET threads = {self._threads}")
         if memory is not None:
             self._run(f"SET memory_limit = '{int(memory * _SHARE)}B'")
-        self._original = self._rows = self._numbered()
+        self._original = self._rows = self._numbered("original", self._paths)
         self._records = int(self._one(f"SELECT count(*) FROM {self._original}"))
         self._names = [name for name, _ in self._types(self._original)]
         taken = [name for name in self._names if name.startswith("__shoal_")]
@@ -78,20 +78,28 @@ class DuckdbEngine:
         """Return how many rows there are."""
         return int(self._one(f"SELECT count(*) FROM {self._rows}"))
 
-    def add_up(self, columns: Sequence[str], part: Callable[[pl.DataFrame, Ints], Part]) -> Part:
+    def add_up(
+        self, columns: Sequence[str], part: Callable[[pl.DataFrame, Ints], Part], released: Sequence[str] = ()
+    ) -> Part:
         """Call ``part(frame, rows)`` on batches of some columns of the original, and add up what it returns."""
         total: Part | None = None
-        for table in self._batches(f"SELECT {_names([*columns, ROW])} FROM {self._original}"):
-            own = part(frame_of(table, list(columns)), table.column(ROW).to_numpy())
+        beside = [f"{_names([name])} AS {_names([AFTER + name])}" for name in released]
+        after = f"(SELECT {', '.join([*beside, ROW])} FROM {self._rows})"
+        before = f"(SELECT {_names([*columns, ROW])} FROM {self._original})"
+        rows = f"{before} JOIN {after} USING ({ROW})" if columns and released else after if released else before
+        names = [*columns, *(AFTER + name for name in released)]
+        for table in self._batches(f"SELECT {_names([*names, ROW])} FROM {rows}"):
+            own = part(frame_of(table, names), table.column(ROW).to_numpy())
             total = own if total is None else total + own
         if total is None:
             raise DataError("the table has no records; there is nothing to protect")
         return total
 
-    def distinct(self, columns: Sequence[str], *, released: bool) -> int:
-        """Count the combinations of some columns that occur, in the original or in the release."""
+    def sizes(self, columns: Sequence[str], *, released: bool) -> Counter[int]:
+        """Count how many combinations of some columns there are, by how many rows have them, before or after."""
         rows = self._rows if released else self._original
-        return int(self._one(f"SELECT count(*) FROM (SELECT DISTINCT {_names(columns)} FROM {rows})"))
+        keys = f"SELECT count(*) AS n FROM {rows} GROUP BY {_names(columns)}"
+        return Counter(dict(self._run(f"SELECT n, count(*) FROM ({keys}) GROUP BY n").fetchall()))
 
     def protect_blocks(self, handing: Handing, threads: int | None, report: Callable[[int], None]) -> list[Any]:
         """Hand each block to its worker, put its columns in place, and return the figures of all."""
@@ -107,10 +115,9 @@ class DuckdbEngine:
                 (self._folder / f"released-{handing.place - 1}.parquet").unlink()
         return figures
 
-    def rarest(self, columns: Sequence[str]) -> int:
-        """Return how many rows of the release have the combination of some columns that fewest have."""
-        counts = f"SELECT count(*) AS n FROM {self._rows} GROUP BY {_names(columns)}"
-        return int(self._one(f"SELECT min(n) FROM ({counts})"))
+    def compare_with(self, path: str | Path) -> None:
+        """Take the Parquet files of a release that was written before as what is released."""
+        self._rows = self._numbered("released", parquet_files(path))
 
     def released_types(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
         """Return names and types of the columns before and after."""
@@ -141,22 +148,22 @@ class DuckdbEngine:
         _KEPT.append(self)
         return self._folder
 
-    def _numbered(self) -> str:
-        """Return what selects all rows with their numbers."""
-        files = [_text(path) for path in self._paths]
+    def _numbered(self, name: str, paths: Sequence[Path]) -> str:
+        """Make a view of all rows of some files with their numbers, and return its name."""
+        files = [_text(path) for path in paths]
         counts = self._run(f"SELECT file_name, num_rows FROM parquet_file_metadata([{', '.join(files)}])").fetchall()
         rows_of = dict(counts)
         first, starts = 0, []
-        for path in self._paths:
+        for path in paths:
             starts.append(f"({_text(path)}, {first})")
             first += rows_of[str(path)]
         numbered = f"read_parquet([{', '.join(files)}], filename = '__shoal_file', file_row_number = true)"
         self._run(
-            f"CREATE VIEW original AS SELECT rows.* EXCLUDE (__shoal_file, file_row_number), "
+            f"CREATE VIEW {name} AS SELECT rows.* EXCLUDE (__shoal_file, file_row_number), "
             f"rows.file_row_number + files.first AS {ROW} FROM {numbered} AS rows "
             f"JOIN (VALUES {', '.join(starts)}) AS files(name, first) ON rows.__shoal_file = files.name"
         )
-        return "original"
+        return name
 
     def _with_blocks(self, handing: Handing) -> Iterator[Any]:
         """Yield all rows with their block."""

@@ -89,8 +89,9 @@ def protect_by_block(
     distinct = None
     if declared.mixed:
         names = [name for part in plan.quasi_identifiers for name in part]
-        distinct = (engine.distinct(names, released=False), engine.distinct(names, released=True))
-    combined = min(sets[0].sizes) if len(sets) == 1 else engine.rarest([f"{GROUP}{i}" for i in range(len(sets))])
+        distinct = (_distinct(engine, names), engine.sizes(names, released=True).total())
+    groups = [f"{GROUP}{place}" for place in range(len(sets))]
+    combined = min(sets[0].sizes) if len(sets) == 1 else min(engine.sizes(groups, released=True))
     clock.lap("check")
     kept = len(head.names) > len([name for part in plan.quasi_identifiers for name in part]) + len(plan.identifiers)
     return Figures(
@@ -100,7 +101,7 @@ def protect_by_block(
         blocks=sum(len(one.cut.sizes) for one in cuts),
         blocking_idle=all(len(one.cut.sizes) == len(strata.sizes) for one in cuts),
         strata=len(strata.sizes) if plan.strata else 0,
-        persons={name: engine.distinct([name], released=False) for name in plan.persons or ()},
+        persons={name: _distinct(engine, [name]) for name in plan.persons or ()},
         constant=_constant(declared),
         partial=partial_columns(declared),
         combined=combined,
@@ -164,13 +165,11 @@ def _profile(engine: Engine, head: Table, survey: Survey, name: str) -> Profile:
     first = head.profile(name)
     own = survey.columns.get(name)
     if own is None:
-        distinct = (
-            engine.distinct([name], released=False) if first.kind in (Kind.NOMINAL, Kind.DATE) else first.distinct
-        )
+        distinct = _distinct(engine, [name]) if first.kind in (Kind.NOMINAL, Kind.DATE) else first.distinct
         texts = [str(value) for value in head.cells(name)[0] if value is not None]
         contact = first.kind is Kind.NOMINAL and sum(map(looks_like_contact, texts)) > 0.8 * max(len(texts), 1)
         return replace(first, records=survey.records, missing=0, distinct=distinct, contact_like=contact)
-    distinct = engine.distinct([name], released=False) - (own.missing > 0) if own.whole else 0
+    distinct = _distinct(engine, [name]) - (own.missing > 0) if own.whole else 0
     numbers = open_table(own.found).rough_numbers("value")
     consecutive = own.whole and distinct == survey.records - own.missing
     consecutive = consecutive and float(numbers.max() - numbers.min()) == distinct - 1
@@ -312,12 +311,17 @@ def _check(engine: Engine, declared: Declared, records: int) -> None:
     if plan.missing_patterns != "counted":
         return
     for names in (quasi.names for quasi in declared.sets):
-        fewest = engine.rarest(names)
+        fewest = min(engine.sizes(names, released=True))
         if fewest < plan.k:
             raise BrokenPromise(
                 f"a combination of {', '.join(names)}, missing cells included, has {counted(fewest, 'record')}, fewer "
                 f"than k = {plan.k}"
             )
+
+
+def _distinct(engine: Engine, names: list[str]) -> int:
+    """Count the combinations of some columns in the original."""
+    return engine.sizes(names, released=False).total()
 
 
 def _constant(declared: Declared) -> list[str]:
