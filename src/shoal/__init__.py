@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from shoal.plan.hierarchies import HierarchySettings, WordNetSettings
     from shoal.plan.plan import Plan, Reading
     from shoal.plan.roles import Kind, Role
+    from shoal.release.measuring import measure_in_engine
     from shoal.release.release import Release
     from shoal.release.summary import Summary
     from shoal.report import report_page, report_sections, write_report
@@ -84,6 +85,7 @@ __all__ = [
     "load_hierarchy",
     "localise_errors",
     "measure",
+    "measure_in_engine",
     "open_app",
     "printable",
     "protect",
@@ -139,6 +141,7 @@ _HOME = {
     "load_hierarchy": "shoal.columns.hierarchy",
     "localise_errors": "shoal.rules.localising",
     "measure": "shoal.measures.measurement",
+    "measure_in_engine": "shoal.release.measuring",
     "open_app": "shoal.app",
     "printable": "shoal.errors",
     "protect": "shoal.pipeline",

@@ -357,6 +357,7 @@ def _protect_elsewhere(
             plan=figures.plan,
             timings=clock.laps,
             engine=engine,
+            declared=figures.declared,
             sizes=[part.sizes for part in figures.sets],
         )
         if output is not None:

@@ -107,6 +107,9 @@ Repair = Annotated[bool, typer.Option("--repair", help="Let records join groups 
 EngineOption = Annotated[
     str | None, typer.Option(help="Protect block by block: memory, duckdb or spark, for tables larger than memory.")
 ]
+MeasureEngine = Annotated[
+    str | None, typer.Option("--engine", help="Measure Parquet files larger than memory: duckdb or spark.")
+]
 Memory = Annotated[str | None, typer.Option(help="Most memory of the process with --engine duckdb, such as 2GiB.")]
 Master = Annotated[str | None, typer.Option(help="Cluster of --engine spark, such as spark://host:7077.")]
 Row = Annotated[str | None, typer.Option(help="Column that numbers the rows, with --engine spark.")]

@@ -48,11 +48,11 @@ class MemoryEngine:
         self, columns: Sequence[str], part: Callable[[pl.DataFrame, Ints], Part], released: Sequence[str] = ()
     ) -> Part:
         """Call ``part(frame, rows)`` on all rows at once."""
-        frame = self._frame.select(columns)
-        if released:
-            after = self._put_in_place().select(released)
-            frame = frame.hstack(after.rename({name: f"{AFTER}{name}" for name in released}).get_columns())
-        return part(frame, self._rows)
+        import polars as pl
+
+        after = self._put_in_place() if released else self._frame
+        beside = [after[name].alias(f"{AFTER}{name}") for name in released]
+        return part(pl.DataFrame([*self._frame.select(columns), *beside]), self._rows)
 
     def sizes(self, columns: Sequence[str], *, released: bool) -> Counter[int]:
         """Count how many combinations of some columns there are, by how many rows have them, before or after."""

@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 from shoal.engines.engine import Engine
 from shoal.engines.parquet import single_file
-from shoal.errors import FileError, PlanError
+from shoal.errors import FileError, PlanError, listed
+from shoal.measures.measured import Measures
 from shoal.plan.files_read import Inputs
 from shoal.plan.folders import without_folders
+from shoal.release.declaring import Declared
+from shoal.release.measuring import measure_rows
 from shoal.release.release import Release, check_output, versions
 from shoal.tables.files import checksum
 from shoal.tables.files.journal import new_token, own_name
@@ -30,11 +34,14 @@ class EngineRelease(Release):
     ----------
     engine : Engine
         What has the rows. ``data`` is a table of the kind that went in; ``groups`` is empty.
+    declared : Declared
+        The plan as it fits the table.
     sizes : list of dict
         How many groups there are of each size, by set of quasi-identifiers.
     """
 
     engine: Engine = field(repr=False)
+    declared: Declared = field(repr=False)
     sizes: list[Mapping[int, int]] = field(default_factory=list)
 
     def write(
@@ -100,9 +107,18 @@ class EngineRelease(Release):
         content["timings"] = self.timings
         return content
 
-    def measure(self, **settings: Any) -> NoReturn:
-        """Refuse: measures compare all records; write the release and measure a part of it."""
-        self._refuse("measures")
+    def measure(self, **settings: Any) -> Measures:
+        """Measure what the release keeps of its original and what it risks, by passes of the engine.
+
+        See :func:`shoal.measure_in_engine` for what is left out.
+        """
+        if settings:
+            raise PlanError(f"{listed(settings)}: has no effect on the measures of an engine; leave it out")
+        if self.data is None:
+            self._refuse("measures of rows that were written and let go", "shoal.measure_in_engine on both paths")
+        started = time.perf_counter()
+        found = measure_rows(self.engine, self.declared, self.summary.records)
+        return replace(found, seconds=round(time.perf_counter() - started, 6))
 
     def report(self, path: str | Path, **settings: Any) -> NoReturn:
         """Refuse: a report is made of measures."""
@@ -112,10 +128,9 @@ class EngineRelease(Release):
         """Refuse: a bound is proved on the whole table."""
         self._refuse("certificates")
 
-    def _refuse(self, what: str) -> NoReturn:
+    def _refuse(self, what: str, instead: str = "shoal.measure on a part of both that fits") -> NoReturn:
         raise PlanError(
-            f"{what} need both tables in memory (engine: {self.engine.name}); write the release, and use shoal.measure "
-            "on a part of both that fits"
+            f"{what} need both tables in memory (engine: {self.engine.name}); write the release, and use {instead}"
         )
 
 
