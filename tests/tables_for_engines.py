@@ -30,6 +30,9 @@ def _table():
             "p": rng.integers(0, 600, size=N),
         }
     )
+    # columns for rules: a total of two parts, and what is 0 or more by region
+    one, two = rng.integers(0, 90, size=N), rng.integers(0, 40, size=N)
+    frame = frame.with_columns(x=pl.Series(one), y=pl.Series(two), z=pl.Series(one + two))
     return frame.with_columns(
         m=pl.when(pl.Series(holes[:, 0])).then(None).otherwise("m"),
         i=pl.when(pl.Series(holes[:, 1])).then(None).otherwise("i"),
@@ -64,6 +67,20 @@ PLANS = {
         "hierarchies": {"j": _TREE},
         "method": "s-mdav",
         "blocking": {**_CUT, "columns": ["a"]},
+    },
+    "rules": {
+        "quasi_identifiers": ["x", "y", "z"],
+        "rules": ["total: z = x + y", "if g = 'north' then x <= 95", "x from original", "y < 30 or x >= 0"],
+    },
+    "rules where held": {
+        "quasi_identifiers": ["a", "x", "y"],
+        "rules": ["small: x <= 60", "if y > 20 then x < 80", "a <= 3.5"],
+        "broken_rules": "keep-where-held",
+    },
+    "rules and sets": {
+        "quasi_identifiers": [["a", "x"], ["y", "m"]],
+        "rules": ["x >= 0", "if a > 1 then x < 95", "y <= 40 or m > 9"],
+        "strata": ["g"],
     },
     "nominal": {"quasi_identifiers": ["g", "a"], "method": "k-modes", "blocking": {**_CUT, "columns": ["a"]}},
 }

@@ -140,7 +140,6 @@ def refused(path, **changed):
         ({"scaling": "robust"}, "scaling: quartiles"),
         ({"strata": ["g"], "small_strata": "merge"}, "small_strata"),
         ({"method": "optimal", "options": {"time": 1.0}}, "'time'"),
-        ({"rules": ["a <= 1000"]}, "rules"),
         ({"conditions": {"g": {"distinct": 2}}}, "conditions: compare groups"),
         ({"accept": {"g": "it is asked for"}}, "accept: columns that are kept"),
         ({"identifiers": ["person_id"]}, "persons: 'person_id' may be the key"),

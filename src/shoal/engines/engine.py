@@ -171,3 +171,8 @@ def group_numbers(block: int, groups: Ints) -> Ints:
     [4294967296, 4294967297]
     """
     return groups.astype(np.int64) + (np.int64(block) << np.int64(32))
+
+
+def released_beside(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Return the columns of the release that stand beside those of the original, under their own names."""
+    return frame.select([f"{AFTER}{name}" for name in names]).rename({f"{AFTER}{name}": name for name in names})

@@ -96,7 +96,7 @@ class BlockWorker:
         made = protect_records(declared, table, None, Clock(), threads=1, progress=False)
         part = made.run.protected[0]
         released = {column.name: now for column, now in part.columns()}
-        return ProtectedBlock(released, part.groups, made.run.figures_of_sets()[0])
+        return ProtectedBlock(released, part.groups, made.run.figures_of_block())
 
     def put(self, frame: pl.DataFrame, block: ProtectedBlock) -> pl.DataFrame:
         """Return the quasi-identifiers of a block as they are released."""

@@ -28,6 +28,13 @@ from shoal.release.clock import Clock
 from shoal.release.declaring import Declared
 from shoal.release.figures import Figures, add_blocks_of_set, partial_columns
 from shoal.release.promises import check_table
+from shoal.release.rules_by_block import (
+    check_rules_in_engine,
+    look_at_rules,
+    loss_without_rules,
+    rule_summaries,
+    rules_of_set,
+)
 from shoal.release.strata_counts import StrataCounter, StrataCounts
 from shoal.release.surveyed import declare_rows, fit_to_rows
 from shoal.tables.part_of_table import part_of_set
@@ -55,6 +62,8 @@ def protect_by_block(
     clock.lap("declare")
     declared = fit_to_rows(engine, survey, declared)
     clock.lap("scale")
+    declared = look_at_rules(engine, declared)
+    clock.lap("look at rules")
     plan = declared.plan
     strata = _strata(engine, plan)
     cuts = [_cut(engine, quasi, strata, plan, survey.records) for quasi in declared.sets]
@@ -63,7 +72,7 @@ def protect_by_block(
     with show_progress(survey.records * len(cuts), progress) as advance:
         for place, (quasi, cut) in enumerate(zip(declared.sets, cuts, strict=True)):
             worker = BlockWorker(
-                replace(declared, sets=[quasi], rules=declared.rules if place == 0 else []),
+                replace(declared, sets=[quasi], rules=rules_of_set(declared, place)),
                 weight,
                 place,
                 survey.records,
@@ -74,6 +83,7 @@ def protect_by_block(
             sets.append(add_blocks_of_set(parts))
     clock.lap("protect blocks")
     _check(engine, declared, survey.records)
+    check_rules_in_engine(engine, declared)
     distinct = None
     if declared.mixed:
         names = [name for part in plan.quasi_identifiers for name in part]
@@ -96,6 +106,9 @@ def protect_by_block(
         partial=partial_columns(declared),
         combined=combined,
         distinct=distinct,
+        rules=rule_summaries(declared, sets),
+        loss_without=loss_without_rules(declared, sets),
+        record_tuples=sum(part.record_tuples for part in sets),
         told=[_NOT_LOOKED_AT] if kept else [],
     )
 

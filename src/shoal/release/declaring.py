@@ -32,6 +32,7 @@ from shoal.release.quasi_identifiers import (
     method_mistakes,
     unsupported,
 )
+from shoal.rules.guard import InWhole
 from shoal.rules.rule import Rule
 from shoal.rules.sets import SET_SIZE, sets_from_rules
 from shoal.rules.sources import as_rules, missing_columns
@@ -72,6 +73,8 @@ class Declared:
         Kept columns that are copies of a quasi-identifier, all of them accepted.
     whole : dict of WholeColumn
         What is known of the columns in the whole table, where ``sets`` has a block of it.
+    ruled : InWhole or None
+        What its rules must know of the whole table, then.
     """
 
     plan: Plan
@@ -84,6 +87,7 @@ class Declared:
     told: LittleGivenAway | None = None
     copies: dict[str, str] = field(default_factory=dict)
     whole: Mapping[str, WholeColumn] = field(default_factory=dict)
+    ruled: InWhole | None = None
 
     @property
     def mixed(self) -> bool:

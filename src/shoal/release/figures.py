@@ -28,7 +28,7 @@ from shoal.release.declaring import Declared
 from shoal.release.losses import pairs_of
 from shoal.release.own_values import OwnValues, add_own_values
 from shoal.release.searching import Searched
-from shoal.rules.accounting import RuleSummary
+from shoal.rules.accounting import RuleFigures, RuleSummary, add_rule_figures
 from shoal.tables.files import Source
 
 
@@ -69,6 +69,12 @@ class SetFigures:
         Groups that were merged with others, for a condition.
     steps : int or None
         Of a search.
+    rules : RuleFigures or None
+        How edit rules were kept.
+    without : SetLoss or None
+        What is lost without them, where that is known.
+    record_tuples : int
+        Groups in which the columns of rules are those of one record.
     """
 
     names: list[str]
@@ -82,6 +88,9 @@ class SetFigures:
     own: OwnValues
     merged: int = 0
     steps: int | None = None
+    rules: RuleFigures | None = None
+    without: SetLoss | None = None
+    record_tuples: int = 0
 
     @property
     def groups(self) -> int:
@@ -225,6 +234,7 @@ def _shifts(pairs: Sequence[Pair]) -> dict[str, Shift]:
 def add_blocks_of_set(parts: Sequence[SetFigures]) -> SetFigures:
     """Put together the figures of the blocks of a set."""
     first = parts[0]
+    without = [part.without for part in parts if part.without]
     return SetFigures(
         names=first.names,
         sizes=sum((part.sizes for part in parts), Counter()),
@@ -237,6 +247,9 @@ def add_blocks_of_set(parts: Sequence[SetFigures]) -> SetFigures:
         own=add_own_values([part.own for part in parts]),
         merged=sum(part.merged for part in parts),
         steps=None if first.steps is None else sum(part.steps or 0 for part in parts),
+        rules=add_rule_figures([part.rules for part in parts if part.rules]) if first.rules else None,
+        without=add_blocks(without) if len(without) == len(parts) else None,
+        record_tuples=sum(part.record_tuples for part in parts),
     )
 
 

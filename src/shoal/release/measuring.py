@@ -18,7 +18,7 @@ import numpy as np
 
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.engines.choosing import engine_settings, open_engine
-from shoal.engines.engine import AFTER, Engine
+from shoal.engines.engine import Engine, released_beside
 from shoal.errors import DataError, PlanError, listed
 from shoal.kernels.arrays import Ints, Masked
 from shoal.measures.batch_linkage import Linking, Side, Ties, side_of
@@ -204,7 +204,7 @@ class Pairing:
     def __call__(self, frame: pl.DataFrame, rows: Ints) -> BatchSums:
         """Add up a batch, with the row numbers."""
         names = [name for quasi in self.sets for name in quasi.names]
-        after = _after(frame, names)
+        after = released_beside(frame, names)
         return BatchSums.of(self.pairs(frame.select(names), after), self.column_weights, rows, self.share)
 
     def pairs(self, before: pl.DataFrame, after: pl.DataFrame) -> list[list[Pair]]:
@@ -223,10 +223,6 @@ class Pairing:
         return found
 
 
-def _after(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    return frame.select([f"{AFTER}{name}" for name in names]).rename({f"{AFTER}{name}": name for name in names})
-
-
 @dataclass(frozen=True)
 class _Linked:
     """Links a sample to batches of released rows."""
@@ -235,7 +231,7 @@ class _Linked:
     linking: Linking
 
     def __call__(self, frame: pl.DataFrame, rows: Ints) -> Ties:
-        after = _after(frame, [name for quasi in self.pairing.sets for name in quasi.names])
+        after = released_beside(frame, [name for quasi in self.pairing.sets for name in quasi.names])
         numbers, categories = split([pair for part in self.pairing.pairs(after, after) for pair in part])
         released: Side = side_of(numbers, categories, True)
         return self.linking.link(released)

@@ -54,7 +54,7 @@ def protect_records(
     editing = guard = None
     if declared.rules:
         by_column = declared.method.name if declared.method.by_column else ""
-        editing, guard = guard_rules(declared.rules, sets, plan, table, source, by_column)
+        editing, guard = guard_rules(declared.rules, sets, plan, table, source, by_column, declared.ruled)
         sets = [quasi.with_aggregators(editing.aggregators) for quasi in sets]
         clock.lap("prepare rules")
     unruled, declared = declared, replace(declared, sets=sets)
@@ -107,7 +107,7 @@ def protect_records(
     clock.lap("check")
     # what is suppressed for patterns of missing cells is no cost of a rule
     as_shown = [replace(part, quasi=quasi) for part, quasi in zip(protected, shown, strict=True)]
-    rules = account_for(editing, ruled.kept, as_shown, how, ruled.without) if editing else []
+    rules = account_for(editing, ruled.kept, as_shown, how, ruled.without) if editing else None
     own = [own_values(declared, table, part) for part in protected]
     without = None
     if grouped.without and not editing:

@@ -10,15 +10,17 @@ from shoal.aggregate.sets import ProtectedSet
 from shoal.columns.categories import AnyColumn
 from shoal.columns.mixed import distinct_records
 from shoal.kernels.arrays import Masked
+from shoal.measures.loss import set_loss
 from shoal.release.confidential import ConditionSummary
 from shoal.release.declaring import Declared
 from shoal.release.figures import Figures, SetFigures, partial_columns, set_figures, told_apart
 from shoal.release.grouping import Grouped
+from shoal.release.losses import pairs_of
 from shoal.release.own_values import OwnValues
 from shoal.release.released_gap import released_gap
 from shoal.release.ruled import Ruled
 from shoal.release.strata import Strata
-from shoal.rules.accounting import RuleSummary
+from shoal.rules.accounting import RuleFigures
 from shoal.tables.files import Source
 
 
@@ -36,7 +38,7 @@ class Run:
         The groups of each set, where they were formed, and what a search did.
     protected : list of ProtectedSet
         Groups and released values of each set.
-    rules : list of RuleSummary
+    rules : RuleFigures or None
         How rules were kept.
     ruled : Ruled
         What keeping them did to the groups.
@@ -54,7 +56,7 @@ class Run:
     strata: Strata
     grouped: Grouped
     protected: list[ProtectedSet]
-    rules: list[RuleSummary]
+    rules: RuleFigures | None
     ruled: Ruled
     source: Source | None
     own: list[OwnValues]
@@ -76,6 +78,15 @@ class Run:
             replace(set_figures(part, before, after, self.declared, own), merged=merged, steps=own_steps)
             for part, before, after, own, merged, own_steps in parts
         ]
+
+    def figures_of_block(self) -> SetFigures:
+        """Count and add up a block, which has one set, with how its rules were kept."""
+        declared, lost = self.declared, self.ruled.without
+        without = None
+        if lost:
+            without = set_loss(pairs_of(lost[0], declared.whole), declared.plan.column_weights, declared.mixed)
+        own = self.figures_of_sets()[0]
+        return replace(own, rules=self.rules, without=without, record_tuples=self.ruled.record_tuples)
 
     def figures(self, told: list[str]) -> Figures:
         """Return everything that a summary says of a whole table, with what is ``told`` about the columns kept."""
@@ -111,7 +122,7 @@ class Run:
             partial=partial_columns(self.declared),
             combined=combined,
             distinct=distinct,
-            rules=self.rules,
+            rules=self.rules.summaries() if self.rules else [],
             loss_without=self.ruled.loss_without,
             record_tuples=self.ruled.record_tuples,
             conditions=self.conditions,

@@ -9,6 +9,7 @@ from shoal.blocking.blocks import COUNTED
 from shoal.columns.numbers import Column
 from shoal.errors import listed
 from shoal.release.declaring import Declared
+from shoal.rules.expression import Unchanged
 from shoal.tables.identifying import is_key
 
 _FREE = ("time", "gap", "bound")  # options of a search that end it by what the whole table has reached
@@ -66,8 +67,7 @@ def needs_whole_table(declared: Declared, engine: str) -> list[str]:
             f"options: {listed(used)} of method '{declared.method.name}' look at the whole table (engine: {engine}); "
             "leave it out, or give steps"
         )
-    if declared.rules:
-        found.append(f"rules: are settled on the whole table (engine: {engine}); leave engine out")
+    found += _rules_of_whole_table(declared, engine)
     if plan.missing_patterns == "ignored" and len(declared.sets) > 1:
         found.append(
             f"missing_patterns: 'ignored' with several sets of quasi-identifiers counts records across them (engine: "
@@ -79,4 +79,27 @@ def needs_whole_table(declared: Declared, engine: str) -> list[str]:
                 f"blocking: {listed(quasi.names)} {'is' if len(quasi) == 1 else 'are'} categories, and blocks are cut "
                 f"by numbers and dates (engine: {engine}); put a column of numbers into the set, or leave engine out"
             )
+    return found
+
+
+def _rules_of_whole_table(declared: Declared, engine: str) -> list[str]:
+    """Say which rules cannot be kept inside blocks."""
+    found = []
+    checked = [rule.name for rule in declared.rules if rule.schematron is not None]
+    if checked:
+        found.append(
+            f"rules: {listed(checked)} in Schematron, which is checked on the whole table (engine: {engine}); write "
+            "expressions, or leave engine out"
+        )
+    totals = [rule.name for rule in declared.rules if isinstance(rule.condition, Unchanged)]
+    if totals:
+        found.append(
+            f"rules: {listed(totals)} about the total of all records, which no block sees (engine: {engine}); leave it "
+            "out, or leave engine out"
+        )
+    if declared.rules and declared.plan.product_rules == "geometric-means":
+        found.append(
+            f"product_rules: whether all values are above 0 is settled on the whole table (engine: {engine}); leave it "
+            "out"
+        )
     return found
