@@ -153,9 +153,9 @@ def protect(
         When the largest values of a group dominate its mean: ``p`` of the p % rule (10 by default), or ``n`` and
         ``share`` of the (n, k) rule; ``action`` is ``"note"`` or ``"grow"``, which merges dominated groups with others.
     blocking : str or dict
-        ``"spread-tree"``, ``"2d-tree"``, ``"univariate"``, ``"equal-counts"`` or ``"fixed-counts"``; as a dict with
-        ``method``, ``size``, ``columns`` and ``repair``. Large tables are cut into blocks that are partitioned one by
-        one; without it all records are partitioned together.
+        ``"spread-tree"``, ``"2d-tree"``, ``"univariate"``, ``"equal-counts"``, ``"fixed-counts"``, or ``"categories"``
+        for subtrees of a hierarchy or codes; as a dict with ``method``, ``size``, ``columns`` and ``repair``. Large
+        tables are cut into blocks that are partitioned one by one; without it all records are partitioned together.
     engine : str or dict
         ``"memory"``, ``"duckdb"`` or ``"spark"``: the table is protected block by block, with the same cells whichever
         moves the rows, see docs/engines.md; as a dict with ``name``, ``memory``, ``master``, ``row`` and ``settings``.

@@ -99,7 +99,7 @@ Accept = Annotated[
 DominanceAction = Annotated[str | None, typer.Option(help="Dominated groups: note (the default), or grow.")]
 Cut = Annotated[
     str | None,
-    typer.Option(help="Cut into blocks: spread-tree, 2d-tree, univariate, equal-counts or fixed-counts."),
+    typer.Option(help="Cut into blocks: spread-tree, 2d-tree, univariate, equal-counts, fixed-counts or categories."),
 ]
 BlockSize = Annotated[str | None, typer.Option(help="Most records of a block, or auto.")]
 BlockColumns = Annotated[list[str] | None, typer.Option(help="Blocking columns: a,b; all by default.")]

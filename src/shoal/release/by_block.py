@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from shoal.blocking.blocks import COUNTED, blocking_values, largest_block
-from shoal.blocking.counting import Cut
+from shoal.blocking.blocks import blocking_columns, blocking_values, largest_block, way_in_passes
+from shoal.blocking.counting import Counts
+from shoal.blocking.dealing import Dealt, class_of, classes_of, deal
 from shoal.blocking.strata import check_sizes
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.engines.engine import GROUP, Engine, Handing
@@ -98,8 +99,8 @@ def protect_by_block(
         declared=declared,
         records=survey.records,
         sets=sets,
-        blocks=sum(len(one.cut.sizes) for one in cuts),
-        blocking_idle=all(len(one.cut.sizes) == len(strata.sizes) for one in cuts),
+        blocks=sum(one.count for one in cuts),
+        blocking_idle=all(one.count == len(strata.sizes) for one in cuts),
         strata=len(strata.sizes) if plan.strata else 0,
         persons={name: _distinct(engine, [name]) for name in plan.persons or ()},
         constant=_constant(declared),
@@ -130,18 +131,23 @@ def _strata(engine: Engine, plan: Plan) -> StrataCounts:
 class _CutSet:
     """The blocks of a set of quasi-identifiers, and the columns that tell the block of a row."""
 
-    cut: Cut
+    cut: Dealt
     columns: list[str]
     places: _Places
 
+    @property
+    def count(self) -> int:
+        """How many blocks there are."""
+        return int((self.cut.sizes > 0).sum())
+
     def block_of(self, frame: pl.DataFrame, rows: Ints) -> Ints:
         """Return the block of each row of a batch."""
-        return self.cut.blocks(*self.places(frame))
+        return self.cut.blocks(*self.places(frame), rows)
 
 
 @dataclass(frozen=True)
 class _Places:
-    """Where rows are: the scaled values of blocking columns, and their strata."""
+    """Where rows are: the scaled values of blocking columns, or the places of categories, and their strata."""
 
     quasi: QuasiIdentifiers
     plan: Plan
@@ -159,8 +165,7 @@ def _cut(engine: Engine, quasi: QuasiIdentifiers, strata: StrataCounts, plan: Pl
     """Cut a set of quasi-identifiers into blocks, in passes of an engine."""
     cut = plan.blocking
     assert cut is not None
-    numbers = quasi.numbers()
-    chosen = numbers.only(cut.columns) if cut.columns else numbers
+    chosen = blocking_columns(quasi, cut)
     places = _Places(chosen, plan, strata)
     columns = [*chosen.names, *plan.strata]
     size = largest_block(cut, records, len(quasi) + quasi.incomplete, plan.k)
@@ -168,7 +173,16 @@ def _cut(engine: Engine, quasi: QuasiIdentifiers, strata: StrataCounts, plan: Pl
     def over(part: Callable[[Floats, Ints], Any]) -> Any:
         return engine.add_up(columns, lambda frame, rows: part(*places(frame)))
 
-    return _CutSet(COUNTED[cut.method](over, len(strata.sizes), plan.k, size), columns, places)
+    found = way_in_passes(chosen, cut)(over, len(strata.sizes), plan.k, size)
+    classes, first = classes_of(found.sizes, size)
+
+    def count(frame: pl.DataFrame, rows: Ints) -> Counts:
+        blocks = found.blocks(*places(frame))
+        large = classes[blocks] > 0
+        return Counts.of(class_of(blocks[large], rows[large], classes, first))
+
+    counts = engine.add_up(columns, count) if classes.any() else None
+    return _CutSet(deal(found, counts, plan.k, size), columns, places)
 
 
 def _check(engine: Engine, declared: Declared, records: int) -> None:

@@ -17,6 +17,7 @@ from shoal.errors import PlanError
 from shoal.kernels.arrays import Ints
 from shoal.measures.loss import lower_median, nearest_node
 from shoal.measures.pairs import WholeColumn
+from shoal.plan.blocking import BY_CATEGORY
 from shoal.plan.decimals import as_decimals
 from shoal.plan.plan import mentions
 from shoal.plan.roles import MEASURABLE, Kind, Role
@@ -79,8 +80,10 @@ def declare_rows(
 
 
 def _usual_blocking(head: Table, names: list[str], said: set[str]) -> dict[str, Any]:
-    """Return how blocks are cut where nothing is asked for: by all columns that are numbers or dates."""
+    """Return how blocks are cut where nothing is asked for: by all columns of numbers or dates, or by categories."""
     numbers = [name for name in names if name not in said and head.kind(name) in MEASURABLE]
+    if names and not numbers:
+        return {"method": BY_CATEGORY}
     return {"method": "2d-tree", "columns": tuple(numbers) if 0 < len(numbers) < len(names) else ()}
 
 

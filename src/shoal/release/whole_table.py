@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from shoal.blocking.blocks import COUNTED
+from shoal.blocking.blocks import IN_PASSES
 from shoal.columns.numbers import Column
 from shoal.errors import listed
+from shoal.plan.blocking import BY_CATEGORY
 from shoal.release.declaring import Declared
 from shoal.rules.expression import Unchanged
 from shoal.tables.identifying import is_key
@@ -45,10 +46,11 @@ def needs_whole_table(declared: Declared, engine: str) -> list[str]:
     """Say what of a plan an engine cannot do, since it looks at all records at once."""
     plan, cut = declared.plan, declared.plan.blocking
     found = []
-    if cut and cut.method not in COUNTED:
+    ways = [*IN_PASSES, BY_CATEGORY]
+    if cut and cut.method not in ways:
         found.append(
             f"blocking: '{cut.method}' sorts all records, which an engine does not do (engine: {engine}); use "
-            f"{listed(COUNTED)}"
+            f"{listed(ways)}"
         )
     if cut and cut.repair:
         found.append(
@@ -74,10 +76,10 @@ def needs_whole_table(declared: Declared, engine: str) -> list[str]:
             f"{engine}); leave it out"
         )
     for quasi in declared.sets:
-        if not any(isinstance(column, Column) for column in quasi.columns):
+        if not (cut and cut.method == BY_CATEGORY) and not any(isinstance(own, Column) for own in quasi.columns):
             found.append(
                 f"blocking: {listed(quasi.names)} {'is' if len(quasi) == 1 else 'are'} categories, and blocks are cut "
-                f"by numbers and dates (engine: {engine}); put a column of numbers into the set, or leave engine out"
+                f"by numbers and dates (engine: {engine}); put a column of numbers into the set, or cut 'categories'"
             )
     return found
 
