@@ -107,6 +107,11 @@ PLANS = {
         "blocking": {"method": "spread-tree", "size": 100},
     },
     "equal records": {"quasi_identifiers": ["e", "f"], "blocking": {"method": "2d-tree", "size": 60}},
+    "conditions": {
+        "quasi_identifiers": ["a", "b"],
+        "confidential": ["j", "g"],
+        "conditions": {"j": {"distinct": 3, "entropy": 2.0}, "g": {"recursive": [3.0, 2]}},
+    },
     "nominal": {"quasi_identifiers": ["g", "a"], "method": "k-modes", "blocking": {**_CUT, "columns": ["a"]}},
 }
 PLANS = {name: {"k": 4, "method": "mdav", "blocking": _CUT, **plan} for name, plan in PLANS.items()}

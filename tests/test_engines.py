@@ -129,7 +129,7 @@ def refused(path, **changed):
         ({"scaling": "robust"}, "scaling: quartiles"),
         ({"strata": ["g"], "small_strata": "merge"}, "small_strata"),
         ({"method": "optimal", "options": {"time": 1.0}}, "'time'"),
-        ({"conditions": {"g": {"distinct": 2}}}, "conditions: compare groups"),
+        ({"conditions": {"g": {"t": 0.2}}, "confidential": ["g"]}, "conditions: t of 'g' compares groups"),
         ({"accept": {"g": "it is asked for"}}, "accept: columns that are kept"),
         ({"identifiers": ["person_id"]}, "persons: 'person_id' may be the key"),
         ({"engine": {"name": "duckdb", "master": "local[2]"}}, "engine.master: has no effect"),
@@ -141,6 +141,21 @@ def refused(path, **changed):
 )
 def test_what_an_engine_cannot_do_is_refused_in_one_sentence(changed, told, folder):
     assert told in refused(folder, **changed)
+
+
+def test_conditions_on_groups_hold_in_the_file(folder, tmp_path):
+    plan = PLANS["conditions"]
+    release = shoal.protect(folder, **plan, engine="duckdb", output=tmp_path / "out.parquet")
+    groups = pl.read_parquet(tmp_path / "out.parquet").group_by("a", "b").agg(pl.col("j").n_unique(), pl.col("g"))
+    assert groups["j"].min() >= 3
+    for values in groups["g"].to_list():
+        counts = sorted((values.count(value) for value in set(values)), reverse=True)
+        assert counts[0] < 3.0 * sum(counts[1:])
+    assert [one.column for one in release.summary.conditions] == ["j", "g"]
+    assert release.summary.conditions[0].reached["distinct"] == groups["j"].min()
+    assert release.summary.loss_without_conditions < release.summary.information_loss
+    told = refused(folder, **{**plan, "conditions": {"j": {"distinct": 5, "entropy": 4.99}}})
+    assert "ask for larger ones (blocking.size)" in told
 
 
 def test_an_output_folder_that_is_not_empty_is_refused_and_nothing_is_left(folder, tmp_path):

@@ -8,7 +8,7 @@ happens inside a block: distances, searches, patterns of missing cells, conditio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -22,12 +22,14 @@ from shoal.engines.engine import GROUP, Engine, Handing
 from shoal.errors import BrokenPromise, counted
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.progress import show_progress
+from shoal.measures.loss import put_together
 from shoal.plan.decimals import as_decimals
 from shoal.plan.plan import Plan
 from shoal.release.block_worker import BlockWorker
 from shoal.release.clock import Clock
+from shoal.release.confidential import add_conditions
 from shoal.release.declaring import Declared
-from shoal.release.figures import Figures, add_blocks_of_set, partial_columns
+from shoal.release.figures import Figures, SetFigures, add_blocks_of_set, partial_columns
 from shoal.release.promises import check_table
 from shoal.release.rules_by_block import (
     check_rules_in_engine,
@@ -44,6 +46,7 @@ from shoal.tables.table import open_table
 if TYPE_CHECKING:
     import polars as pl
 
+_ROOM = 3  # a block has this part of the most records at least, where conditions are asked of groups
 _NOT_LOOKED_AT = (
     "columns that are kept were not looked at for what they give away; that is done where a table is treated as a whole"
 )
@@ -109,6 +112,8 @@ def protect_by_block(
         distinct=distinct,
         rules=rule_summaries(declared, sets),
         loss_without=loss_without_rules(declared, sets),
+        conditions=add_conditions([part.conditions for part in sets]),
+        loss_without_conditions=_loss_without_conditions(declared, sets),
         record_tuples=sum(part.record_tuples for part in sets),
         told=[_NOT_LOOKED_AT] if kept else [],
     )
@@ -173,7 +178,9 @@ def _cut(engine: Engine, quasi: QuasiIdentifiers, strata: StrataCounts, plan: Pl
     def over(part: Callable[[Floats, Ints], Any]) -> Any:
         return engine.add_up(columns, lambda frame, rows: part(*places(frame)))
 
-    found = way_in_passes(chosen, cut)(over, len(strata.sizes), plan.k, size)
+    # a block that is hardly larger than a group would have no room for what is asked of confidential columns
+    least = max(plan.k, size // _ROOM) if plan.conditions else plan.k
+    found = way_in_passes(chosen, cut)(over, len(strata.sizes), least, size)
     classes, first = classes_of(found.sizes, size)
 
     def count(frame: pl.DataFrame, rows: Ints) -> Counts:
@@ -204,6 +211,14 @@ def _check(engine: Engine, declared: Declared, records: int) -> None:
 def _distinct(engine: Engine, names: list[str]) -> int:
     """Count the combinations of some columns in the original."""
     return engine.sizes(names, released=False).total()
+
+
+def _loss_without_conditions(declared: Declared, sets: Sequence[SetFigures]) -> float | None:
+    """Return the information loss where nothing is asked of confidential columns, where all blocks know it."""
+    lost = [part.without_conditions for part in sets if part.without_conditions]
+    if not lost or len(lost) < len(sets):
+        return None
+    return put_together(lost, declared.plan.column_weights).table.percent
 
 
 def _constant(declared: Declared) -> list[str]:

@@ -23,7 +23,7 @@ from shoal.measures.loss import SetLoss, add_blocks, set_loss
 from shoal.measures.pairs import NumericPair, Pair
 from shoal.partition.missing_patterns import number_patterns
 from shoal.plan.plan import Plan
-from shoal.release.confidential import ConditionSummary
+from shoal.release.confidential import ConditionSummary, add_conditions
 from shoal.release.declaring import Declared
 from shoal.release.losses import pairs_of
 from shoal.release.own_values import OwnValues, add_own_values
@@ -75,6 +75,10 @@ class SetFigures:
         What is lost without them, where that is known.
     record_tuples : int
         Groups in which the columns of rules are those of one record.
+    conditions : list of ConditionSummary
+        What was asked of confidential columns, and reached.
+    without_conditions : SetLoss or None
+        What is lost where nothing is asked of them.
     """
 
     names: list[str]
@@ -91,6 +95,8 @@ class SetFigures:
     rules: RuleFigures | None = None
     without: SetLoss | None = None
     record_tuples: int = 0
+    conditions: list[ConditionSummary] = field(default_factory=list)
+    without_conditions: SetLoss | None = None
 
     @property
     def groups(self) -> int:
@@ -235,6 +241,7 @@ def add_blocks_of_set(parts: Sequence[SetFigures]) -> SetFigures:
     """Put together the figures of the blocks of a set."""
     first = parts[0]
     without = [part.without for part in parts if part.without]
+    free = [part.without_conditions for part in parts if part.without_conditions]
     return SetFigures(
         names=first.names,
         sizes=sum((part.sizes for part in parts), Counter()),
@@ -250,6 +257,8 @@ def add_blocks_of_set(parts: Sequence[SetFigures]) -> SetFigures:
         rules=add_rule_figures([part.rules for part in parts if part.rules]) if first.rules else None,
         without=add_blocks(without) if len(without) == len(parts) else None,
         record_tuples=sum(part.record_tuples for part in parts),
+        conditions=add_conditions([part.conditions for part in parts]),
+        without_conditions=add_blocks(free) if len(free) == len(parts) else None,
     )
 
 

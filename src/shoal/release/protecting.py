@@ -14,7 +14,6 @@ from shoal.release.clock import Clock
 from shoal.release.confidential import check_possible, reached_conditions
 from shoal.release.declaring import Declared
 from shoal.release.grouping import Grouped, complete_groups, form_groups
-from shoal.release.losses import losses_of
 from shoal.release.own_values import own_values
 from shoal.release.promises import check_release
 from shoal.release.ruled import Forming, Ruled, keep_at_least_loss
@@ -112,7 +111,6 @@ def protect_records(
     without = None
     if grouped.without and not editing:
         released = aggregate_sets(grouped.without.sets, grouped.without.groups, how, threads)
-        released = [replace(part, quasi=quasi) for part, quasi in zip(released, sets, strict=True)]
-        without = losses_of(released, declared).table.percent
+        without = [replace(part, quasi=quasi) for part, quasi in zip(released, sets, strict=True)]
     done = Run(declared, strata, grouped, protected, rules, ruled, source, own, conditions, without)
     return Protected(data, done, guard)

@@ -10,12 +10,12 @@ from shoal.aggregate.sets import ProtectedSet
 from shoal.columns.categories import AnyColumn
 from shoal.columns.mixed import distinct_records
 from shoal.kernels.arrays import Masked
-from shoal.measures.loss import set_loss
+from shoal.measures.loss import SetLoss, set_loss
 from shoal.release.confidential import ConditionSummary
 from shoal.release.declaring import Declared
 from shoal.release.figures import Figures, SetFigures, partial_columns, set_figures, told_apart
 from shoal.release.grouping import Grouped
-from shoal.release.losses import pairs_of
+from shoal.release.losses import losses_of, pairs_of
 from shoal.release.own_values import OwnValues
 from shoal.release.released_gap import released_gap
 from shoal.release.ruled import Ruled
@@ -48,8 +48,8 @@ class Run:
         Released values that are those of one record, by set.
     conditions : list of ConditionSummary
         What was asked of confidential columns, and reached.
-    loss_without_conditions : float or None
-        Information loss of the same plan where nothing is asked of them.
+    without_conditions : list of ProtectedSet or None
+        What the same plan releases where nothing is asked of them.
     """
 
     declared: Declared
@@ -61,7 +61,7 @@ class Run:
     source: Source | None
     own: list[OwnValues]
     conditions: list[ConditionSummary]
-    loss_without_conditions: float | None
+    without_conditions: list[ProtectedSet] | None
 
     @property
     def released(self) -> list[tuple[AnyColumn, Masked]]:
@@ -80,13 +80,22 @@ class Run:
         ]
 
     def figures_of_block(self) -> SetFigures:
-        """Count and add up a block, which has one set, with how its rules were kept."""
-        declared, lost = self.declared, self.ruled.without
-        without = None
-        if lost:
-            without = set_loss(pairs_of(lost[0], declared.whole), declared.plan.column_weights, declared.mixed)
-        own = self.figures_of_sets()[0]
-        return replace(own, rules=self.rules, without=without, record_tuples=self.ruled.record_tuples)
+        """Count and add up a block, which has one set, with how its rules and conditions were kept."""
+        declared = self.declared
+
+        def lost(parts: list[ProtectedSet] | None) -> SetLoss | None:
+            if not parts:
+                return None
+            return set_loss(pairs_of(parts[0], declared.whole), declared.plan.column_weights, declared.mixed)
+
+        return replace(
+            self.figures_of_sets()[0],
+            rules=self.rules,
+            without=lost(self.ruled.without),
+            record_tuples=self.ruled.record_tuples,
+            conditions=self.conditions,
+            without_conditions=lost(self.without_conditions),
+        )
 
     def figures(self, told: list[str]) -> Figures:
         """Return everything that a summary says of a whole table, with what is ``told`` about the columns kept."""
@@ -101,6 +110,7 @@ class Run:
         if self.declared.mixed:
             before = len(distinct_records([(c, c.values, c.observed) for c, _ in self.released])[1])
             distinct = (before, len(distinct_records([(column, *now) for column, now in self.released])[1]))
+        free = self.without_conditions
         combined = min(sets[0].sizes)
         if len(sets) > 1:
             together = np.column_stack([part.groups for part in self.protected])
@@ -126,7 +136,7 @@ class Run:
             loss_without=self.ruled.loss_without,
             record_tuples=self.ruled.record_tuples,
             conditions=self.conditions,
-            loss_without_conditions=self.loss_without_conditions,
+            loss_without_conditions=losses_of(free, self.declared).table.percent if free else None,
             searched=searched,
             gap=released_gap(searched, self.protected[0]) if searched else None,
             source=self.source,

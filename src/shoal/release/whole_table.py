@@ -23,10 +23,6 @@ def said_of_whole_table(settings: Mapping[str, Any], engine: str) -> list[str]:
     the plan must say whether k counts persons.
     """
     found = []
-    if settings.get("conditions"):
-        found.append(
-            f"conditions: compare groups with the distribution in the whole table (engine: {engine}); leave engine out"
-        )
     if settings.get("accept"):
         found.append(
             f"accept: columns that are kept are looked at where a table is treated as a whole (engine: {engine}); "
@@ -68,6 +64,12 @@ def needs_whole_table(declared: Declared, engine: str) -> list[str]:
         found.append(
             f"options: {listed(used)} of method '{declared.method.name}' look at the whole table (engine: {engine}); "
             "leave it out, or give steps"
+        )
+    near = [name for name, asked in plan.conditions.items() if asked.t is not None]
+    if near:
+        found.append(
+            f"conditions: t of {listed(near)} compares groups with the distribution in the whole table (engine: "
+            f"{engine}); ask for distinct, entropy or recursive, or leave engine out"
         )
     found += _rules_of_whole_table(declared, engine)
     if plan.missing_patterns == "ignored" and len(declared.sets) > 1:
