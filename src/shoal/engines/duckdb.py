@@ -31,6 +31,9 @@ from shoal.tables.decimals import NOTHING_SAID, Precision
 if TYPE_CHECKING:
     import polars as pl
 
+_BATCHES = 16  # of a batch that fit into the memory of DuckDB
+_LEAST = 2048  # rows of a batch: a vector of DuckDB
+_SHORT, _LONG = 8, 64  # bytes of a number, and of a text, roughly
 _SHARE = 0.45  # of the memory of the process, for DuckDB; the rest is for batches, workers and Python itself
 
 
@@ -63,7 +66,9 @@ class DuckdbEngine:
             self._run(f"SET memory_limit = '{int(memory * _SHARE)}B'")
         self._original = self._rows = self._numbered("original", self._paths)
         self._records = int(self._one(f"SELECT count(*) FROM {self._original}"))
-        self._names = [name for name, _ in self._types(self._original)]
+        types = self._types(self._original)
+        self._names = [name for name, _ in types]
+        self._batch = GROUP_ROWS if memory is None else batch_rows([kind for _, kind in types], int(memory * _SHARE))
         taken = [name for name in self._names if name.startswith("__shoal_")]
         if taken:
             raise DataError(f"columns {listed(taken)} have names that are used inside; rename them")
@@ -224,7 +229,7 @@ class DuckdbEngine:
             yield first
             yield from tables
 
-        write_parquet(every(), first.schema, path)
+        write_parquet(every(), first.schema, path, self._batch)  # a row group is read as a whole
 
     def _ordered(self, drop: Sequence[str]) -> str:
         kept = [name for name in self._names if name not in drop]
@@ -235,10 +240,11 @@ class DuckdbEngine:
         return [(name, kind) for name, kind, *_ in found if name != ROW and not name.startswith(GROUP)]
 
     def _batches(self, query: str) -> Iterator[Any]:
-        return _tables(self._reader(query))
+        with _told():
+            yield from _tables(self._reader(query))
 
     def _reader(self, query: str) -> Any:
-        return self._connection.cursor().sql(query).to_arrow_reader(GROUP_ROWS)
+        return self._connection.cursor().sql(query).to_arrow_reader(self._batch)
 
     def _one(self, query: str) -> Any:
         return self._run(query).fetchall()[0][0]
@@ -259,6 +265,16 @@ def protect_table(table: Any, handing: Handing) -> tuple[Any, Any]:
     table = put_columns(table, handing.worker.put(frame, made)).drop_columns([BLOCK])
     groups = pa.array(group_numbers(block, made.groups))
     return table.append_column(f"{GROUP}{handing.place}", groups), made.figures
+
+
+def batch_rows(types: Sequence[str], memory: int) -> int:
+    """Return how many rows of columns of these types a batch has, so that it takes a small part of the memory.
+
+    >>> batch_rows(["DOUBLE"] * 5, 2**30), batch_rows(["DOUBLE"] * 100, 2**27)
+    (131072, 10240)
+    """
+    width = sum(_LONG if kind.startswith(("VARCHAR", "BLOB", "STRUCT", "MAP")) else _SHORT for kind in types)
+    return max(_LEAST, min(GROUP_ROWS, memory // _BATCHES // width // _LEAST * _LEAST))
 
 
 def head_of(table: Any) -> pl.DataFrame:
@@ -293,8 +309,8 @@ def _told() -> Iterator[None]:
         yield
     except duckdb.OutOfMemoryException:
         raise FileError(
-            "DuckDB has not enough memory, or no room to sort on disk; give it more (engine.memory, --memory), or set "
-            "TMPDIR to a folder with room for twice the table"
+            "DuckDB has not enough memory, which a row group of the files has to fit into, or no room to sort on disk; "
+            "give it more (engine.memory, --memory), or set TMPDIR to a folder with room for twice the table"
         ) from None
     except duckdb.Error as error:
         first = str(error).splitlines()[0]
