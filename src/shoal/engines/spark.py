@@ -266,11 +266,11 @@ def _told() -> Iterator[None]:
         if "PYTHON_VERSION_MISMATCH" in text or "different minor version" in text:
             raise FileError(
                 "the workers of Spark run another Python than this one; set PYSPARK_PYTHON, or ship the environment, "
-                "see docs/engines.md"
+                "see docs/spark-cluster.md"
             ) from None
         if "No module named" in text or "ModuleNotFoundError" in text:
             raise FileError(
-                "the workers of Spark do not have shoal; ship the environment, see docs/engines.md"
+                "the workers of Spark do not have shoal; ship the environment, see docs/spark-cluster.md"
             ) from None
         if "No space left" in text:
             raise FileError("a worker of Spark has no room left on its disk; set spark.local.dir") from None
