@@ -52,18 +52,16 @@ def _compared(rows: list[dict[str, Any]]) -> str:
         for engine, name in (("duckdb", "DuckDB"), ("spark", "Spark"))
         if engine in small
     ]
-    told = (
-        f"At {small['memory']['n'] / 1e6:g} million records the CPU time of memory is taken by {' and '.join(times)}. "
-    )
+    told = f"At {small['memory']['n'] / 1e6:g} million records the CPU time is, beside memory, by {' and by '.join(times)}. "
     duck = [row for row in rows if row["engine"] == "duckdb"]
     if len(duck) > 1:
         power = _exponent([(row["n"], row["cpu"]) for row in duck])
         told += (
             f"CPU time of DuckDB grows with n to the power of {power:.2f} from the smallest to the largest size. What "
-            "grows is the search inside blocks, whose time a record goes up with their size. A 2^d-tree of five columns "
-            "cuts a leaf into 32, so that its blocks go up to the most that is allowed, some 330 000 records, and then "
-            "down to a small part of it as n grows; at 2.5 million they are far below. Passes, sorting and writing grow "
-            "in proportion to n. "
+            "grows is the search inside blocks, whose time a record goes up with their size. A 2^d-tree of five "
+            "columns cuts a leaf into 32, so that its blocks go up to the most that is allowed, some 330 000 records, "
+            "and then down to a small part of it as n grows; at 2.5 million they are far below. Passes, sorting and "
+            "writing grow in proportion to n. "
         )
     if len({row["loss"] for row in small.values()}) == 1:
         told += "The loss is the same to the last digit, as all cells are (`tests/test_engines.py`)."
@@ -79,8 +77,8 @@ def _billion(rows: list[dict[str, Any]]) -> str:
     told = (
         "## A billion records, on paper\n\n"
         f"Nobody has run this. In proportion to the largest run of DuckDB, 10^9 records of five columns would take "
-        f"{hours:.1f} CPU hours, since the work in a block depends on its size alone and all else is in proportion to n "
-        f"but sorting, which adds a merge; {disk:.0f} GiB of disk for what is put aside; and the memory of the blocks "
+        f"{hours:.1f} CPU hours, since the work in a block depends on its size alone and all else is in proportion to "
+        f"n but sorting, which adds a merge; {disk:.0f} GiB of disk for what is put aside; and the memory of the blocks "
         "at work, which does not grow with n. "
     )
     spark = [row for row in rows if row["engine"] == "spark"]
@@ -89,8 +87,8 @@ def _billion(rows: list[dict[str, Any]]) -> str:
         seconds = one["cpu"] * _BILLION / one["n"]
         told += (
             f"In proportion to Spark's run of {one['n'] / 1e6:g} million, a cluster would take {seconds / 3600.0:.1f} "
-            f"CPU hours, on 100 cores {seconds / 6000.0:.0f} minutes, and shuffle each row twice, to its block and into "
-            "order. The table of counts on the driver has as many entries as there are codes, some million at most."
+            f"CPU hours, on 100 cores {seconds / 6000.0:.0f} minutes, and shuffle each row twice, to its block and "
+            "into order. The table of counts on the driver has as many entries as there are codes, some million at most."
         )
     return told.strip()
 

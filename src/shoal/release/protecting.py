@@ -53,7 +53,9 @@ def protect_records(
     editing = guard = None
     if declared.rules:
         by_column = declared.method.name if declared.method.by_column else ""
-        editing, guard = guard_rules(declared.rules, sets, plan, table, source, by_column, declared.ruled)
+        editing, guard = guard_rules(
+            declared.rules, sets, plan, table, source, by_column=by_column, whole=declared.ruled
+        )
         sets = [quasi.with_aggregators(editing.aggregators) for quasi in sets]
         clock.lap("prepare rules")
     unruled, declared = declared, replace(declared, sets=sets)

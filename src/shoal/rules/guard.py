@@ -113,6 +113,7 @@ def guard_rules(
     plan: Plan,
     table: Table,
     source: Source | None,
+    *,
     by_column: str = "",
     whole: InWhole | None = None,
 ) -> tuple[Editing, RuleGuard]:
