@@ -76,9 +76,9 @@ def _billion(rows: list[dict[str, Any]]) -> str:
     disk = large["aside_mib"] * times / 2**10
     told = (
         "## A billion records, on paper\n\n"
-        f"Nobody has run this. In proportion to the largest run of DuckDB, 10^9 records of five columns would take "
-        f"{hours:.1f} CPU hours, since the work in a block depends on its size alone and all else is in proportion to "
-        f"n but sorting, which adds a merge; {disk:.0f} GiB of disk for what is put aside; and the memory of the blocks "
+        "Nobody has run this. In proportion to the largest run of DuckDB, 10^9 records of five columns would take "
+        f"{hours:.1f} CPU hours, since the work in a block depends on its size alone and all else grows with n, "
+        f"but sorting, which adds a merge; {disk:.0f} GiB of disk for what is put aside; and the memory of the blocks "
         "at work, which does not grow with n. "
     )
     spark = [row for row in rows if row["engine"] == "spark"]
