@@ -48,11 +48,12 @@ def _compared(rows: list[dict[str, Any]]) -> str:
     """Say how engines compare where all were run, and how DuckDB grows."""
     small = {row["engine"]: row for row in rows if row["n"] == min(row["n"] for row in rows)}
     times = [
-        f"{name} {small[engine]['cpu'] / small['memory']['cpu']:.2f} times"
+        f"{name} {small[engine]['cpu'] / small['memory']['cpu']:.2f}"
         for engine, name in (("duckdb", "DuckDB"), ("spark", "Spark"))
         if engine in small
     ]
-    told = f"At {small['memory']['n'] / 1e6:g} million records the CPU time is, beside memory, by {' and by '.join(times)}. "
+    millions = small["memory"]["n"] / 1e6
+    told = f"At {millions:g} million records, in multiples of the CPU time of memory: {', '.join(times)}. "
     duck = [row for row in rows if row["engine"] == "duckdb"]
     if len(duck) > 1:
         power = _exponent([(row["n"], row["cpu"]) for row in duck])
@@ -88,7 +89,7 @@ def _billion(rows: list[dict[str, Any]]) -> str:
         told += (
             f"In proportion to Spark's run of {one['n'] / 1e6:g} million, a cluster would take {seconds / 3600.0:.1f} "
             f"CPU hours, on 100 cores {seconds / 6000.0:.0f} minutes, and shuffle each row twice, to its block and "
-            "into order. The table of counts on the driver has as many entries as there are codes, some million at most."
+            "into order. The table of counts on the driver has an entry for each code, some million at most."
         )
     return told.strip()
 
