@@ -27,7 +27,7 @@ test-app: .venv/dev.stamp
 
 # DuckDB and Spark, also on a cluster; needs Java 17 for Spark, some 450 MB and minutes
 test-engines: .venv/engines.stamp
-	$(BIN)/python -m pytest -n 0 tests/test_engines.py tests/test_engines_spark.py
+	$(BIN)/python -m pytest -n 0 tests/test_engines.py tests/test_engine_*.py tests/test_engines_spark.py tests/test_spark_environment.py
 
 fuzz: .venv/dev.stamp
 	$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) --examples $(EXAMPLES) $(if $(SEED),--seed $(SEED))

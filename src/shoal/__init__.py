@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from shoal.plan.plan import Plan
     from shoal.plan.reading import Reading
     from shoal.plan.roles import Kind, Role
+    from shoal.release.measuring import measure_in_engine
     from shoal.release.private_release import PrivateRelease
     from shoal.release.release import Release
     from shoal.release.summary import Summary
@@ -87,6 +88,7 @@ __all__ = [
     "load_hierarchy",
     "localise_errors",
     "measure",
+    "measure_in_engine",
     "open_app",
     "printable",
     "protect",
@@ -143,6 +145,7 @@ _HOME = {
     "load_hierarchy": "shoal.columns.hierarchy",
     "localise_errors": "shoal.rules.localising",
     "measure": "shoal.measures.measurement",
+    "measure_in_engine": "shoal.release.measuring",
     "open_app": "shoal.app",
     "printable": "shoal.errors",
     "protect": "shoal.pipeline",

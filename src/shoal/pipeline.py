@@ -167,9 +167,9 @@ def protect(
         Experimental: ``epsilon`` and the ``bounds`` of each quasi-identifier, and what is ``missing`` counts as, for a
         release of noisy means that depends on no record by more than that; see docs/differential-privacy.md.
     blocking : str or dict
-        ``"spread-tree"``, ``"2d-tree"``, ``"univariate"``, ``"equal-counts"`` or ``"fixed-counts"``; as a dict with
-        ``method``, ``size``, ``columns`` and ``repair``. Large tables are cut into blocks that are partitioned one by
-        one; without it all records are partitioned together.
+        ``"spread-tree"``, ``"2d-tree"``, ``"univariate"``, ``"equal-counts"``, ``"fixed-counts"``, or ``"categories"``
+        for subtrees of a hierarchy or codes; as a dict with ``method``, ``size``, ``columns`` and ``repair``. Large
+        tables are cut into blocks that are partitioned one by one; without it all records are partitioned together.
     engine : str or dict
         ``"memory"``, ``"duckdb"`` or ``"spark"``: the table is protected block by block, with the same cells whichever
         moves the rows, see docs/engines.md; as a dict with ``name``, ``memory``, ``master``, ``row`` and ``settings``.
@@ -377,6 +377,7 @@ def _protect_elsewhere(
             plan=figures.plan,
             timings=clock.laps,
             engine=engine,
+            declared=figures.declared,
             sizes=[part.sizes for part in figures.sets],
         )
         if output is not None:

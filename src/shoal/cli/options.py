@@ -125,13 +125,16 @@ MissingAs = Annotated[
 ]
 Cut = Annotated[
     str | None,
-    typer.Option(help="Cut into blocks: spread-tree, 2d-tree, univariate, equal-counts or fixed-counts."),
+    typer.Option(help="Cut into blocks: spread-tree, 2d-tree, univariate, equal-counts, fixed-counts or categories."),
 ]
 BlockSize = Annotated[str | None, typer.Option(help="Most records of a block, or auto.")]
 BlockColumns = Annotated[list[str] | None, typer.Option(help="Blocking columns: a,b; all by default.")]
 Repair = Annotated[bool, typer.Option("--repair", help="Let records join groups across the face of a block.")]
 EngineOption = Annotated[
     str | None, typer.Option(help="Protect block by block: memory, duckdb or spark, for tables larger than memory.")
+]
+MeasureEngine = Annotated[
+    str | None, typer.Option("--engine", help="Measure Parquet files larger than memory: duckdb or spark.")
 ]
 Memory = Annotated[str | None, typer.Option(help="Most memory of the process with --engine duckdb, such as 2GiB.")]
 Master = Annotated[str | None, typer.Option(help="Cluster of --engine spark, such as spark://host:7077.")]

@@ -33,6 +33,7 @@ from shoal.release.quasi_identifiers import (
     method_mistakes,
     unsupported,
 )
+from shoal.rules.guard import InWhole
 from shoal.rules.rule import Rule
 from shoal.rules.sets import SET_SIZE, sets_from_rules
 from shoal.rules.sources import as_rules, missing_columns
@@ -76,6 +77,8 @@ class Declared:
         Which records belong together.
     whole : dict of WholeColumn
         What is known of the columns in the whole table, where ``sets`` has a block of it.
+    ruled : InWhole or None
+        What its rules must know of the whole table, then.
     """
 
     plan: Plan
@@ -89,6 +92,7 @@ class Declared:
     copies: dict[str, str] = field(default_factory=dict)
     households: Households | None = None
     whole: Mapping[str, WholeColumn] = field(default_factory=dict)
+    ruled: InWhole | None = None
 
     @property
     def mixed(self) -> bool:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from shoal.engines.engine import Engine
 from shoal.engines.parquet import single_file
-from shoal.errors import FileError, PlanError
+from shoal.errors import FileError, PlanError, listed
+from shoal.measures.measured import Measures
 from shoal.plan.files_read import Inputs
 from shoal.plan.folders import without_folders
+from shoal.release.declaring import Declared
+from shoal.release.measuring import measure_rows
 from shoal.release.release import check_output, versions
 from shoal.release.unmeasured import UnmeasuredRelease
 from shoal.tables.files import checksum
@@ -31,11 +35,14 @@ class EngineRelease(UnmeasuredRelease):
     ----------
     engine : Engine
         What has the rows. ``data`` is a table of the kind that went in; ``groups`` is empty.
+    declared : Declared
+        The plan as it fits the table.
     sizes : list of dict
         How many groups there are of each size, by set of quasi-identifiers.
     """
 
     engine: Engine = field(repr=False)
+    declared: Declared = field(repr=False)
     sizes: list[Mapping[int, int]] = field(default_factory=list)
 
     def write(
@@ -100,6 +107,21 @@ class EngineRelease(UnmeasuredRelease):
         content["summary"] = self.summary.to_dict()
         content["timings"] = self.timings
         return content
+
+    def measure(self, **settings: Any) -> Measures:
+        """Measure what the release keeps of its original and what it risks, by passes of the engine.
+
+        See :func:`shoal.measure_in_engine` for what is left out.
+        """
+        if settings:
+            raise PlanError(f"{listed(settings)}: has no effect on the measures of an engine; leave it out")
+        if self.data is None:
+            raise PlanError(
+                "the rows were written and let go; use shoal.measure_in_engine on the paths of original and release"
+            )
+        started = time.perf_counter()
+        found = measure_rows(self.engine, self.declared, self.summary.records)
+        return replace(found, seconds=round(time.perf_counter() - started, 6))
 
     def why_not(self, what: str) -> str:
         """Say why something is not to be had of this release."""

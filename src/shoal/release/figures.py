@@ -23,13 +23,13 @@ from shoal.measures.loss import SetLoss, add_blocks, set_loss
 from shoal.measures.pairs import NumericPair, Pair
 from shoal.partition.missing_patterns import number_patterns
 from shoal.plan.plan import Plan
-from shoal.release.confidential import ConditionSummary
+from shoal.release.confidential import ConditionSummary, add_conditions
 from shoal.release.declaring import Declared
 from shoal.release.household_checks import HouseholdSummary
 from shoal.release.losses import pairs_of
 from shoal.release.own_values import OwnValues, add_own_values
 from shoal.release.searching import Searched
-from shoal.rules.accounting import RuleSummary
+from shoal.rules.accounting import RuleFigures, RuleSummary, add_rule_figures
 from shoal.tables.files import Source
 
 
@@ -70,6 +70,16 @@ class SetFigures:
         Groups that were merged with others, for a condition.
     steps : int or None
         Of a search.
+    rules : RuleFigures or None
+        How edit rules were kept.
+    without : SetLoss or None
+        What is lost without them, where that is known.
+    record_tuples : int
+        Groups in which the columns of rules are those of one record.
+    conditions : list of ConditionSummary
+        What was asked of confidential columns, and reached.
+    without_conditions : SetLoss or None
+        What is lost where nothing is asked of them.
     """
 
     names: list[str]
@@ -83,6 +93,11 @@ class SetFigures:
     own: OwnValues
     merged: int = 0
     steps: int | None = None
+    rules: RuleFigures | None = None
+    without: SetLoss | None = None
+    record_tuples: int = 0
+    conditions: list[ConditionSummary] = field(default_factory=list)
+    without_conditions: SetLoss | None = None
 
     @property
     def groups(self) -> int:
@@ -229,6 +244,8 @@ def _shifts(pairs: Sequence[Pair]) -> dict[str, Shift]:
 def add_blocks_of_set(parts: Sequence[SetFigures]) -> SetFigures:
     """Put together the figures of the blocks of a set."""
     first = parts[0]
+    without = [part.without for part in parts if part.without]
+    free = [part.without_conditions for part in parts if part.without_conditions]
     return SetFigures(
         names=first.names,
         sizes=sum((part.sizes for part in parts), Counter()),
@@ -241,6 +258,11 @@ def add_blocks_of_set(parts: Sequence[SetFigures]) -> SetFigures:
         own=add_own_values([part.own for part in parts]),
         merged=sum(part.merged for part in parts),
         steps=None if first.steps is None else sum(part.steps or 0 for part in parts),
+        rules=add_rule_figures([part.rules for part in parts if part.rules]) if first.rules else None,
+        without=add_blocks(without) if len(without) == len(parts) else None,
+        record_tuples=sum(part.record_tuples for part in parts),
+        conditions=add_conditions([part.conditions for part in parts]),
+        without_conditions=add_blocks(free) if len(free) == len(parts) else None,
     )
 
 

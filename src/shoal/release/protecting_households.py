@@ -140,12 +140,12 @@ def _together(declared: Declared, parts: Sequence[_Part]) -> Run:
             without=last.run.grouped.without,
         ),
         protected=protected,
-        rules=[],
+        rules=None,
         ruled=last.run.ruled,
         source=last.run.source,
         own=[part.run.own[place] for part, place, _ in order],
         conditions=last.run.conditions,
-        loss_without_conditions=last.run.loss_without_conditions,
+        without_conditions=last.run.without_conditions,
     )
 
 

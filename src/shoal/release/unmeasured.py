@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from shoal.errors import PlanError
+from shoal.measures.measured import Measures
 from shoal.release.release import Release
 
 
@@ -18,7 +19,7 @@ class UnmeasuredRelease(Release):
         """Say why something is not to be had of this release."""
         raise NotImplementedError
 
-    def measure(self, **settings: Any) -> NoReturn:
+    def measure(self, **settings: Any) -> Measures:
         """Refuse: measures compare all records."""
         self.refuse("measures")
 
