@@ -187,8 +187,16 @@ def certified(tmp_path_factory):
     return folder, json.loads(made.stdout)
 
 
+def leaves_of(tree):
+    return [tree] if "pair" not in tree else leaves_of(tree["together"]) + leaves_of(tree["apart"])
+
+
 def changed(folder, name, **changes):
+    """Write a certificate with changes; those of prices and cuts are made in every branch."""
     certificate = json.loads((folder / "proof.json").read_text())
+    of_leaves = {key: change for key, change in changes.items() if key in ("prices", "cuts")}
+    for leaf in [leaf for own in certificate["branches"] for leaf in leaves_of(own["tree"])]:
+        leaf |= {key: change(leaf) for key, change in of_leaves.items()}
     certificate |= {key: change(certificate) for key, change in changes.items()}
     path = folder / f"{name}.json"
     path.write_text(json.dumps(certificate))

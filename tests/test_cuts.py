@@ -18,9 +18,14 @@ from shoal.partition.optimal.start import start
 from test_bound import optimum_by_subsets, problem_of, tiny_table
 
 
+def raised_by_cuts(x, k, proved, groups, *, until=None, threads=1, **how):
+    table = cutting.cutting_of(x, k, groups, threads, until)
+    return cutting.raised(table, cutting.root_of(proved), **how).bound
+
+
 def bound_with_cuts(x, k, **how):
     groups = start(problem_of(x, k))
-    return cutting.cut(x, k, lower_bound(x, k, no_groups(), groups), groups, **how)
+    return raised_by_cuts(x, k, lower_bound(x, k, no_groups(), groups), groups, **how)
 
 
 def seen_of(x, groups):
@@ -131,11 +136,11 @@ def test_cutting_that_is_stopped_keeps_what_was_proved():
     x = tiny_table(0, 40)
     groups = start(problem_of(x, 3))
     plain = lower_bound(x, 3, no_groups(), groups)
-    found = cutting.cut(x, 3, plain, groups, until=time.monotonic())
+    found = raised_by_cuts(x, 3, plain, groups, until=time.monotonic())
     assert (found.value, len(found.cuts)) == (plain.value, 0)
-    whole = cutting.cut(x, 3, plain, groups)
+    whole = raised_by_cuts(x, 3, plain, groups)
     assert whole.value > plain.value
-    enough = cutting.cut(x, 3, plain, groups, enough=plain.value * (1 + 1e-9))
+    enough = raised_by_cuts(x, 3, plain, groups, enough=plain.value * (1 + 1e-9))
     assert plain.value < enough.value <= whole.value
 
 
