@@ -47,6 +47,8 @@ def certificate_text(proof: Proof | None, plan: Plan, source: Source | None) -> 
         **_leaf(proof.proved.prices, proof.proved.penalties),
         "branches": [{"records": own.rows.tolist(), "tree": _tree(own.tree)} for own in proof.proved.branches],
     }
+    if proof.proved.groups is not None:
+        content["better"] = {"groups": proof.proved.groups.tolist(), "cost": proof.proved.cost}
     return json.dumps(content, ensure_ascii=False) + "\n"
 
 

@@ -7,7 +7,8 @@ all the time, and it is proved whenever the time is over. A branch whose bound r
 needs no look: where all of them do, that is the optimum.
 
 Which pair: of some with about half of their records together, the one for which both branches are highest, by the
-linear problem on the groups seen. The best partition made of the groups seen is found by an integer program.
+linear problem on the groups seen. The best partition made of the groups seen is found by an integer program, at the
+beginning and now and then: a bound can only reach the cost of what is known.
 
 Sources: C. Barnhart, E. L. Johnson, G. L. Nemhauser, M. W. P. Savelsbergh and P. H. Vance, Branch-and-price: column
 generation for solving huge integer programs, Operations Research 46, 1998.
@@ -39,6 +40,7 @@ ENOUGH = 1e-5  # part of the cost of the best partition known within which a bra
 _PATIENCE = (2, 0.03)  # how often in a row cuts of a branch may close less than this part of what is missing
 _TRIED = 12  # pairs for which both branches are tried
 _PART = 1e-6  # least share of a group that counts
+_AGAIN = 8  # divisions after which groups seen on the way are put together again, and after twice as many, and so on
 _PROGRAM = 60.0  # seconds of the integer program, at most
 
 
@@ -73,7 +75,7 @@ def branched(
     best, cost = groups, own.known
     first = Branch(root)
     best, cost = _better(own, root, best, cost)
-    numbers = itertools.count()
+    numbers, divided = itertools.count(), 0
     heap = [(root.bound.value, next(numbers), first)]
     value = root.bound.value
     while not own.over():
@@ -98,6 +100,9 @@ def branched(
                 best, cost = whole
             parts.append(Branch(child))
             heapq.heappush(heap, (child.bound.value, next(numbers), parts[-1]))
+        divided += 1
+        if divided >= _AGAIN and divided & (divided - 1) == 0:
+            best, cost = _better(own, parts[0].node, best, cost)
         branch.pair, branch.parts = pair, (parts[0], parts[1])
         branch.node = replace(node, relaxed=None)
     return Tree(first, min(leaf.node.bound.value for leaf in leaves_of(first)), best, cost)
