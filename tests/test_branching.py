@@ -159,10 +159,10 @@ def test_the_linear_problem_is_the_same_from_any_start(seed):
     fewer = seen_of(x, all_groups(9, 2)[::2])
     cuts, other = cuts_of([(0, 1, 2), (3, 4, 5)], [2, 2]), cuts_of([(3, 4, 5), (5, 6, 7)], [2, 2])
     expected = relax(matrix_of(seen, 9), seen.costs, None, (cutting_counts(cuts, seen), cuts.most))
-    first = Program(fewer, other, 9, 1000.0)
+    first = Program(fewer, other, np.full(9, 1000.0))
     assert first.solve() is not None
     for basis in (None, first.basis()):
-        program = Program(seen, cuts, 9, 1000.0, basis)
+        program = Program(seen, cuts, np.full(9, 1000.0), basis)
         found = program.solve()
         assert found.value == pytest.approx(expected.value, rel=1e-7)
         assert found.prices.sum() - (found.multipliers * cuts.most).sum() == pytest.approx(expected.value, rel=1e-7)

@@ -102,7 +102,8 @@ def branched(
             heapq.heappush(heap, (child.bound.value, next(numbers), parts[-1]))
         divided += 1
         if divided >= _AGAIN and divided & (divided - 1) == 0:
-            best, cost = _better(own, parts[0].node, best, cost)
+            lower = min(parts, key=lambda part: part.node.bound.value)
+            best, cost = _better(own, lower.node, best, cost)
         branch.pair, branch.parts = pair, (parts[0], parts[1])
         branch.node = replace(node, relaxed=None)
     return Tree(first, min(leaf.node.bound.value for leaf in leaves_of(first)), best, cost)
@@ -133,7 +134,7 @@ def _pair(own: Cutting, node: Node) -> Pair | None:
         return tried[0] if tried else None
     n = len(prices)
     closed = [np.flatnonzero(~allowed(decisions, seen, n)) for pair in tried for decisions in Decisions().both(pair)]
-    program = Program(seen, node.cuts, n, own.known, node.basis)
+    program = Program(seen, node.cuts, np.full(n, own.known), node.basis)
     relaxed = program.solve(own.until)
     if relaxed is None:
         return tried[0]
@@ -169,6 +170,8 @@ def _better(own: Cutting, node: Node, groups: Ints, cost: float) -> tuple[Ints, 
     reduced = seen.costs - matrix_of(seen, n).T @ node.bound.prices
     reduced += counts_of(node.bound.cuts, seen, n).T @ node.bound.multipliers
     useful = np.flatnonzero(reduced <= cost - node.bound.value)
+    if len(useful) == 0:
+        return groups, cost
     few = take_groups(seen, useful)
     scale = float(few.costs.mean()) or 1.0
     rows = [LinearConstraint(matrix_of(few, n), 1, 1)]

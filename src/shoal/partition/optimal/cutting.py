@@ -62,6 +62,9 @@ _NEGLECT = 1e-6  # part of the cost that reduced costs too small to be looked fo
 _IDLE = 6  # times in a row without a multiplier after which a cut is dropped
 _VAIN = 8  # times in a row that new cuts raised the relaxation by less than the following part of it
 _GAIN = 2e-6
+_ALONE = 3.0  # times its price and the mean price: what a record costs that is in no group, at first
+_DEARER = 4.0  # times that, as long as there are such records
+_PART_LEFT = 1e-6  # of a record, from which one is in no group
 _KEPT = 6  # groups of each root that are added
 _MOST = 15  # times n: groups of the linear problem from which those that cost too much are dropped
 _CHUNK = 16  # roots of a task
@@ -152,9 +155,9 @@ def raised(
     k, known, proved, cuts, decisions = own.k, own.known, node.bound, node.cuts, node.decisions
     idle, seen, vain, highest = np.zeros(len(cuts), dtype=np.int64), proved.seen, 0, 0.0
     table = _Table(kept_apart(decisions, own.table.distances), own.table.near)
-    mates, last, basis = mates_of(decisions, n), None, node.basis
+    mates, last, basis, alone = mates_of(decisions, n), None, node.basis, _alone(node, known)
     while not own.over():
-        program = Program(seen, cuts, n, known, basis)
+        program = Program(seen, cuts, alone, basis)
         relaxed = program.solve(own.until)
         if relaxed is None:
             break
@@ -194,6 +197,9 @@ def raised(
         close = max(_CLOSE * known, _PART * (known - relaxed.value))
         if relaxed.value - value > close and len(seen) > before:
             continue
+        if program.left > _PART_LEFT and (alone < known).any():
+            alone = np.minimum(known, _DEARER * alone)
+            continue
         missing = max(0.0, (enough or known) - relaxed.value)
         vain = vain + 1 if relaxed.value < highest * (1 + _GAIN) + patience[1] * missing else 0
         highest = max(highest, relaxed.value)
@@ -210,6 +216,18 @@ def raised(
         cuts, idle = join_cuts(cuts, more), np.concatenate([idle, np.zeros(len(more), dtype=np.int64)])
         seen = trim(seen, relaxed.prices, _MOST * n)
     return Node(decisions, replace(proved, seen=seen, complete=last is not None), cuts, last, basis)
+
+
+def _alone(node: Node, known: float) -> Floats:
+    """Return what a record alone costs (n,): in a branch groups seen may make no partition.
+
+    At most as much as a partition known, so that a branch that has none is above it. Where it is that much from the
+    beginning, prices are so high that pricing takes long.
+    """
+    prices = np.maximum(0.0, node.bound.prices)
+    if not node.decisions.together and not node.decisions.apart:
+        return np.full(len(prices), known)
+    return np.minimum(known, _ALONE * (prices + prices.mean()))
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 Column generation solves it again and again with a few groups or cuts more, and branching with a few groups less. The
 groups, records and cuts that were basic in the last solution are a start from which the simplex method needs some
-dozen steps, where the interior point begins from nothing: a hundredth of the time. A record can be alone at the cost of
-a whole partition, so that there is a solution where groups seen make none.
+dozen steps, where the interior point begins from nothing: a hundredth of the time. A record can be alone at a cost, so
+that there is a solution where groups seen make no partition.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.kernels.arrays import Flags, Ints
+from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.partition.optimal.cuts import Cuts, Rows, counts_of
 from shoal.partition.optimal.seen_groups import Relaxed, SeenGroups, matrix_of
 
@@ -32,19 +32,21 @@ class Basis:
 
 
 class Program:
-    """The linear problem on groups seen of n records, with cuts, where a record alone costs ``alone``."""
+    """The linear problem on groups seen of n records, with cuts, where a record alone costs ``alone`` (n,)."""
 
-    def __init__(self, seen: SeenGroups, cuts: Cuts, n: int, alone: float, basis: Basis | None = None) -> None:
+    def __init__(self, seen: SeenGroups, cuts: Cuts, alone: Floats, basis: Basis | None = None) -> None:
         from highspy import Highs, HighsLp, MatrixFormat
         from scipy.sparse import csr_matrix, hstack, identity, vstack
 
+        n = len(alone)
         self._seen, self._cuts, self._n = seen, cuts, n
-        self._scale = float(np.abs(seen.costs).mean()) or 1.0
+        self.left = 0.0  # how much of records is in no group
+        self._scale = (float(np.abs(seen.costs).mean()) if len(seen) else 0.0) or 1.0
         counts = hstack([counts_of(cuts, seen, n), csr_matrix((len(cuts), n))])
         matrix = vstack([hstack([matrix_of(seen, n), identity(n)]), counts], format="csc")
         program = HighsLp()
         program.num_row_, program.num_col_ = matrix.shape
-        program.col_cost_ = np.concatenate([seen.costs, np.full(n, alone)]) / self._scale
+        program.col_cost_ = np.concatenate([seen.costs, alone]) / self._scale
         program.col_lower_, program.col_upper_ = np.zeros(matrix.shape[1]), np.full(matrix.shape[1], np.inf)
         program.row_lower_ = np.concatenate([np.ones(n), np.full(len(cuts), -np.inf)])
         program.row_upper_ = np.concatenate([np.ones(n), cuts.most])
@@ -68,7 +70,8 @@ class Program:
         if not self._run():
             return None
         solution, scale, n = self._highs.getSolution(), self._scale, self._n
-        shares = np.asarray(solution.col_value)[: len(self._seen)]
+        columns = np.asarray(solution.col_value)
+        shares, self.left = columns[: len(self._seen)], float(columns[len(self._seen) :].sum())
         duals = np.asarray(solution.row_dual) * scale
         value = float(self._highs.getObjectiveValue()) * scale
         return Relaxed(value, shares, duals[:n], np.maximum(0.0, -duals[n:]))
