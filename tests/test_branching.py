@@ -17,6 +17,7 @@ from shoal.partition.optimal.bound import lower_bound
 from shoal.partition.optimal.certificate import prove
 from shoal.partition.optimal.cuts import cuts_of
 from shoal.partition.optimal.decisions import Decisions, allowed, kept_apart, mates_of
+from shoal.partition.optimal.near_groups import PairTable, pair_table
 from shoal.partition.optimal.program import Program
 from shoal.partition.optimal.seen_groups import matrix_of, no_groups, relax
 from shoal.partition.optimal.start import start
@@ -76,9 +77,9 @@ def test_pricing_in_a_branch_finds_the_least_reduced_cost_of_what_keeps_its_deci
     prices = rng.normal(0.7, 1.0, n) if seed else rng.integers(-1, 4, n) / 2.0
     sets = [tuple(sorted(rng.choice(n, size, replace=False).tolist())) for size in (3, 4, 5)]
     steps, multipliers = [2, 3, 2], rng.uniform(0.0, 1.0, 3)
-    table = cutting._table(x, k)
+    table = pair_table(x, k)
     priced = cutting._price(
-        cutting._Table(kept_apart(decisions, table.distances), table.near), prices, cuts_of(sets, steps), multipliers,
+        PairTable(kept_apart(decisions, table.distances), table.near), prices, cuts_of(sets, steps), multipliers,
         k, threads=2, over=lambda: False, neglect=0.0, decided=(mates_of(decisions, n), decisions.together),
     )  # fmt: skip
     for rows in all_groups(n, k):

@@ -13,6 +13,7 @@ from shoal.partition.optimal import cutting
 from shoal.partition.optimal.bound import lower_bound
 from shoal.partition.optimal.certificate import prove
 from shoal.partition.optimal.cuts import broken_cuts, counts_of, cuts_of, join_cuts, take_cuts
+from shoal.partition.optimal.near_groups import pair_table
 from shoal.partition.optimal.seen_groups import add_groups, matrix_of, no_groups, relax
 from shoal.partition.optimal.start import start
 from test_bound import optimum_by_subsets, problem_of, tiny_table
@@ -88,7 +89,7 @@ def test_penalised_pricing_finds_the_least_reduced_cost(seed, n, k):
     sets = [tuple(sorted(rng.choice(n, size, replace=False).tolist())) for size in (3, 3, 4, 5, 5)]
     steps, multipliers = [2, 2, 3, 2, 3], rng.uniform(0.0, 1.0, 5)
     priced = cutting._price(
-        cutting._table(x, k), prices, cuts_of(sets, steps), multipliers, k, threads=2, over=lambda: False, neglect=0.0
+        pair_table(x, k), prices, cuts_of(sets, steps), multipliers, k, threads=2, over=lambda: False, neglect=0.0
     )
     roots, lowest = np.zeros(n), 0.0
     for rows in all_groups(n, k):

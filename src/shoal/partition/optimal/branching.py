@@ -29,7 +29,7 @@ from shoal.partition.optimal.cuts import counts_of
 from shoal.partition.optimal.cutting import Cutting, Node, raised
 from shoal.partition.optimal.decisions import Decisions, Pair, allowed
 from shoal.partition.optimal.program import Program
-from shoal.partition.optimal.seen_groups import SeenGroups, matrix_of, take_groups
+from shoal.partition.optimal.seen_groups import SeenGroups, matrix_of, no_groups, take_groups
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,7 +105,8 @@ def branched(
             lower = min(parts, key=lambda part: part.node.bound.value)
             best, cost = _better(own, lower.node, best, cost)
         branch.pair, branch.parts = pair, (parts[0], parts[1])
-        branch.node = replace(node, relaxed=None)
+        # its parts have what they need of it
+        branch.node = replace(node, bound=replace(node.bound, seen=no_groups()), relaxed=None, basis=None)
     return Tree(first, min(leaf.node.bound.value for leaf in leaves_of(first)), best, cost)
 
 

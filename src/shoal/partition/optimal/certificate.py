@@ -1,4 +1,7 @@
-"""The lower bound of a table: groups do not cross blocks, so the bounds of the blocks add up."""
+"""The lower bound of a table: groups do not cross blocks, so the bounds of the blocks add up.
+
+In each block prices come first (:mod:`.bound`), then cuts (:mod:`.cutting`) and branches (:mod:`.branching`).
+"""
 
 from __future__ import annotations
 

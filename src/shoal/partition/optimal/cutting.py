@@ -15,6 +15,10 @@ Each round solves the linear problem on the groups seen and prices its solution,
 as high as the solution, cuts are added that the shares break, and those that had no multiplier for a while are dropped.
 It ends where none is broken, or where adding more has not helped for some rounds.
 
+All this is done in a branch, too, where some pairs of records are together or apart (:mod:`.decisions`): there only
+groups count that keep that. A larger group that holds a pair that is together is looked for from it, as its subsets of
+k may not keep it; of others that pay nothing all subsets do.
+
 Rounding: a reduced cost is the sum of at most 4 k^2 distances over the size, 2 k prices and 2 k m multipliers, of m
 cuts, that are together below the cost of the partition known, n times the largest price and the sum of the multipliers;
 with d products in a distance the bound is lowered by 8 (16 k^2 + d + n + 2 k m) 2^-53 times that.
@@ -44,7 +48,7 @@ from shoal.partition.optimal.cuts import (
     take_cuts,
 )
 from shoal.partition.optimal.decisions import Decisions, Pair, kept_apart, mates_of
-from shoal.partition.optimal.near_groups import squared_distances
+from shoal.partition.optimal.near_groups import PairTable, pair_table
 from shoal.partition.optimal.objective import errors_of_groups
 from shoal.partition.optimal.penalised import price_penalised
 from shoal.partition.optimal.program import Basis, Program
@@ -68,22 +72,6 @@ _PART_LEFT = 1e-6  # of a record, from which one is in no group
 _KEPT = 6  # groups of each root that are added
 _MOST = 15  # times n: groups of the linear problem from which those that cost too much are dropped
 _CHUNK = 16  # roots of a task
-
-
-@dataclass(frozen=True)
-class _Table:
-    """What pricing looks up: distances of pairs, and the sum of those to the nearest 0, 1, ... 2k - 2 records."""
-
-    distances: Floats
-    near: Floats
-
-
-def _table(values: Floats, k: int) -> _Table:
-    distances = squared_distances(values)
-    most = min(2 * k - 1, len(values))
-    # the nearest of all, at 0, is the record itself
-    nearest = np.sort(np.partition(distances, most - 1, axis=1)[:, :most], axis=1)
-    return _Table(distances, np.ascontiguousarray(np.cumsum(nearest, axis=1)))
 
 
 @dataclass(frozen=True)
@@ -118,7 +106,7 @@ class Cutting:
 
     values: Floats
     k: int
-    table: _Table
+    table: PairTable
     known: float
     threads: int = 1
     until: float | None = None
@@ -131,7 +119,7 @@ class Cutting:
 def cutting_of(values: Floats, k: int, groups: Ints, threads: int = 1, until: float | None = None) -> Cutting:
     """Return a table to be bounded with cuts, of which a partition is known, until a moment of the monotonic clock."""
     known = float(errors_of_groups(values, None, *group_rows(groups), k).sum())
-    return Cutting(values, k, _table(values, k), known, threads, until)
+    return Cutting(values, k, pair_table(values, k), known, threads, until)
 
 
 def root_of(proved: Bound) -> Node:
@@ -154,7 +142,7 @@ def raised(
     n, d = own.values.shape
     k, known, proved, cuts, decisions = own.k, own.known, node.bound, node.cuts, node.decisions
     idle, seen, vain, highest = np.zeros(len(cuts), dtype=np.int64), proved.seen, 0, 0.0
-    table = _Table(kept_apart(decisions, own.table.distances), own.table.near)
+    table = PairTable(kept_apart(decisions, own.table.distances), own.table.near)
     mates, last, basis, alone = mates_of(decisions, n), None, node.basis, _alone(node, known)
     while not own.over():
         program = Program(seen, cuts, alone, basis)
@@ -239,7 +227,7 @@ class _Priced:
 
 
 def _price(
-    table: _Table,
+    table: PairTable,
     prices: Floats,
     cuts: Cuts,
     multipliers: Floats,
