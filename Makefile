@@ -73,7 +73,7 @@ dist: .venv/bin/python
 lowest: .venv/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv/lowest
-	$(BIN)/uv pip install --quiet --python .venv/lowest/bin/python --resolution lowest-direct -e ".[all]" pytest pytest-xdist hypothesis pandas
+	$(BIN)/uv pip install --quiet --python .venv/lowest/bin/python --resolution lowest-direct -e ".[all]" "pytest>=8.2" "pytest-xdist>=3.6" "hypothesis>=6.100" "pandas>=2.2"
 	.venv/lowest/bin/python -m pytest -p no:warnings -n 2 tests/test_promises.py tests/test_tables.py tests/test_files.py tests/test_formats.py
 
 # the site of the documentation, in build/site

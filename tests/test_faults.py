@@ -215,7 +215,22 @@ def test_a_file_that_was_there_keeps_its_permissions(tmp_path, table, usual_mask
     assert [mode(tmp_path / "r.csv"), mode(tmp_path / "r.csv.manifest.json")] == ["0o644", "0o440"]
 
 
-ENDINGS = [".csv", ".csv.gz", ".xml", ".parquet", ".arrow", ".sav", ".zsav", ".dta", ".xpt"]
+ENDINGS = [
+    ".csv",
+    ".csv.gz",
+    ".csv.zst",
+    ".jsonl",
+    ".jsonl.zst",
+    ".xml",
+    ".parquet",
+    ".arrow",
+    ".xlsx",
+    ".sqlite",
+    ".sav",
+    ".zsav",
+    ".dta",
+    ".xpt",
+]
 
 
 @pytest.mark.parametrize("ending", [*ENDINGS, "report"])
