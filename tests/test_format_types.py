@@ -23,6 +23,7 @@ COLUMNS = {
     "unsigned": pl.Series([0, 1, 2**32 - 1], dtype=pl.UInt32),
     "large unsigned": pl.Series([0, 1, 2**64 - 1], dtype=pl.UInt64),
     "float": pl.Series([0.1, -1e300, 5e-324]),
+    "float of all digits": pl.Series([0.1 + 0.2, 1.7976931348623157e308, 123456789.123456789]),
     "narrow float": pl.Series([0.1, -1e30, 2.5], dtype=pl.Float32),
     "infinite": pl.Series([0.1, float("inf"), 1.0]),
     "money": pl.Series([Decimal("0.10"), Decimal("-12345.67"), Decimal(3)], dtype=pl.Decimal(12, 2)),

@@ -47,7 +47,9 @@ def _held(column, form):
     if dtype in (pl.Categorical, pl.Enum) or (dtype == pl.Boolean and form == "sqlite"):
         return column.cast(pl.String)
     if dtype == pl.Datetime:
-        return column.dt.replace_time_zone(None).dt.truncate("1s").cast(pl.Datetime("us"))
+        column = column.dt.replace_time_zone(None).dt.truncate("1s").cast(pl.Datetime("ms" if form == "xlsx" else "us"))
+        days = form == "xlsx" and bool((column.dt.truncate("1d") == column).all())  # which a sheet has no other way for
+        return column.dt.date() if days else column
     return column
 
 
@@ -74,7 +76,7 @@ def write(frame, form, folder):
         _write_sqlite(frame, path)
     elif form == "duckdb":
         with duckdb.connect(str(path)) as connection:
-            connection.register("given", frame)
+            connection.register("given", frame.to_arrow())
             connection.execute("CREATE TABLE t AS SELECT * FROM given")
     else:
         frame.write_ipc(path, compat_level=pl.CompatLevel.oldest())

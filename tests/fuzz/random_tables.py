@@ -243,15 +243,11 @@ def tables(draw, sizes=SIZES):
         frame["s"], kinds["s"] = pl.Series(_picked(rng, ["stratum a", "stratum b"], n)), "kept"
     whole = pl.DataFrame(frame)
     if form in FEW_TYPES:
-        whole = held(whole, form)
+        narrow = held(whole, form)
         # what has no value is text there, and a plan that takes it for anything else is refused
-        kinds |= {name: "kept" for name in kinds if whole[name].null_count() == n and kinds[name] != "semantic"}
-        if not set(kinds.values()) - {"kept"}:
-            whole, kinds, form = (
-                pl.DataFrame(frame),
-                dict.fromkeys(frame, "kept") | {name: c.kind for name, c in made.items()},
-                "parquet",
-            )
+        empty = {name for name in kinds if narrow[name].null_count() == n and kinds[name] != "semantic"}
+        whole, form = (whole, "parquet") if set(made) <= empty else (narrow, form)
+        kinds |= dict.fromkeys(empty, "kept") if whole is narrow else {}
     return RandomTable(whole, kinds, weight, person, strata, edits, form)
 
 

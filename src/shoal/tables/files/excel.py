@@ -7,7 +7,10 @@ formulas, comments and formats: what else was in the workbook may tell what the 
 from __future__ import annotations
 
 import io
+import logging
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from pathlib import Path
@@ -45,7 +48,8 @@ def read_excel(path: Path, sheet: str | None) -> tuple[pl.DataFrame, SheetForm]:
         first = book.load_sheet(name, header_row=None, n_rows=1, dtypes="string").to_polars()
         _check_names([first[0, at] for at in range(first.width)] if len(first) else [], path, name)
         # all rows are looked at: one far below may have text among numbers
-        frame = book.load_sheet(name, schema_sample_rows=None).to_polars()
+        with _without_warnings():
+            frame = book.load_sheet(name, schema_sample_rows=None).to_polars()
     except fastexcel.FastExcelError:
         # what the reader says may show cells
         raise FileError(f"cannot read '{path}': it is damaged, or not what its ending says") from None
@@ -53,6 +57,21 @@ def read_excel(path: Path, sheet: str | None) -> tuple[pl.DataFrame, SheetForm]:
     whole = [c.cast(pl.Int64) for c in frame if c.dtype.is_float() and _is_whole(c)]
     days = [c.dt.date() for c in frame if c.dtype == pl.Datetime and bool((c.dt.time() == time()).all())]
     return with_text_for_nothing(frame.with_columns(*whole, *days)), SheetForm(name)
+
+
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """Keep the reader from telling the terminal which columns have no value."""
+    told = logging.getLogger("fastexcel.types.dtype")
+
+    def nothing(_: logging.LogRecord) -> bool:
+        return False
+
+    told.addFilter(nothing)
+    try:
+        yield
+    finally:
+        told.removeFilter(nothing)
 
 
 def _is_whole(column: pl.Series) -> bool:
@@ -101,10 +120,20 @@ def write_excel(frame: pl.DataFrame, path: Path, form: SheetForm | None, kept: d
             look = formats.get(column.dtype.base_type())
             write = sheet.write_string if column.dtype == pl.String else sheet.write
             values = column.fill_nan(None) if column.dtype.is_float() else column
-            for row, value in enumerate(values.to_list(), start=1):
+            cells = values.to_list()
+            if column.dtype.is_float():
+                cells = [None if cell is None else _AllDigits(cell) for cell in cells]
+            for row, value in enumerate(cells, start=1):
                 if value is not None:
                     write(row, at, value, look)
     path.write_bytes(whole.getvalue())
+
+
+class _AllDigits(float):
+    """A number that is written with all its digits: its writer would cut off the seventeenth."""
+
+    def __format__(self, _: str) -> str:
+        return repr(float(self))
 
 
 def _no_cell(column: pl.Series) -> str:
