@@ -27,6 +27,7 @@ from report_page import report
 from rule_sets_page import rule_sets
 from rules_page import rules
 from scale_page import scale
+from sdcmicro_page import sdcmicro
 from start_page import start
 from sweep_page import sweep
 
@@ -77,6 +78,7 @@ PAGES: dict[str, Callable[[], None]] = {
     "start": start,
     "engines": engines,
     "learning": learning,
+    "sdcmicro": sdcmicro,
 }
 
 _PUBLISHED_INTRODUCTION = """# Published results
