@@ -15,12 +15,12 @@ _TITLES = {
     "rmd": "## `rmd`, and what loses least here",
 }
 _SAID = {
-    "mdav": """Here `method="mdav"`. The last column says whether every record is in the same group; where it says no, two
-records that are equal in every column have changed places, and no figure changes.""",
-    "onedims": """Here `method="individual-ranking"`. Each column is cut by itself, so that k holds for each column and not
-for the record: see how large dRisk is.""",
-    "pca": """Here `method="univariate"` on several columns. sdcMicro cuts the order into groups of k; here the cuts are the
-best ones, so that it loses less.""",
+    "mdav": """Here `method="mdav"`. The last column says whether every record is in the same group; where it says no,
+two records that are equal in every column have changed places, and no figure changes.""",
+    "onedims": """Here `method="individual-ranking"`. Each column is cut by itself, so that k holds for each column and
+not for the record: see how large dRisk is.""",
+    "pca": """Here `method="univariate"` on several columns. sdcMicro cuts the order into groups of k; here the cuts are
+the best ones, so that it loses less.""",
     "rmd": """Here `method="optimal"`, the default. A release that is nearer to the original is also nearer for whoever
 compares single values, so that dRisk can be larger at the same k: choose k by [a sweep](../sweeps.md).""",
 }
