@@ -66,6 +66,7 @@ from shoal.cli.options import (
     decimals_of,
     dominance_of,
     engine_of,
+    method_names,
     names,
     pairs,
     persons_named,
@@ -93,7 +94,9 @@ def protect(
     k: Annotated[int | None, typer.Option("-k", help="Smallest group, at least 2.")] = None,
     quasi: Quasi = None,
     set_size: SetSize = None,
-    method: Annotated[str | None, typer.Option("-m", "--method", help="See `shoal methods`.")] = None,
+    method: Annotated[
+        str | None, typer.Option("-m", "--method", help="See `shoal methods`.", autocompletion=method_names)
+    ] = None,
     option: Annotated[
         list[str] | None,
         typer.Option("-O", "--option", help="Option of the method: gamma=1.1. Repeatable."),

@@ -58,6 +58,7 @@ from shoal.cli.options import (
     conditions_of,
     decimals_of,
     dominance_of,
+    method_names,
     names,
     pairs,
     persons_named,
@@ -80,7 +81,12 @@ def sweep(
     k: Annotated[str, typer.Option("-k", metavar="K", help="Every k to try: 5, 2:20, 2:20:2 or 3,5,10.")] = "2:20",
     method: Annotated[
         list[str] | None,
-        typer.Option("-m", "--method", help="Methods to try: mdav,v-mdav:gamma=1.1. See `shoal methods`."),
+        typer.Option(
+            "-m",
+            "--method",
+            help="Methods to try: mdav,v-mdav:gamma=1.1. See `shoal methods`.",
+            autocompletion=method_names,
+        ),
     ] = None,
     quasi: Quasi = None,
     set_size: SetSize = None,
