@@ -8,7 +8,7 @@ EXAMPLES ?= 300
 SEED ?=
 
 .PHONY: demo app test test-slow test-app test-engines fuzz lint format types bench kernels kernels-check kernels-record \
-	lock lowest dist docs clean
+	lock lowest types-outside dist docs clean
 
 demo: .venv/run.stamp
 	$(BIN)/shoal demo
@@ -61,6 +61,11 @@ lock:
 	.venv/lock/bin/python -m pip install --quiet --disable-pip-version-check ".[dev]"
 	.venv/lock/bin/python -m pip freeze --exclude shoal > requirements.lock
 	rm -rf .venv/lock
+
+# mypy and pyright from outside, on a small program that uses the public names
+types-outside: .venv/dev.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pyright
+	$(BIN)/python tools/packaging/check_types.py
 
 # both distributions, and the wheel tried in an empty environment; see RELEASING.md
 dist: .venv/bin/python
