@@ -16,6 +16,7 @@ import shoal
 from blocking_page import blocking
 from categories_page import categories
 from engines_page import engines
+from gallery import gallery
 from learning_page import learning
 from markdown import DOCS, ROOT, made_by, put_between_marks, table, write
 from measures_page import measures
@@ -79,6 +80,7 @@ PAGES: dict[str, Callable[[], None]] = {
     "engines": engines,
     "learning": learning,
     "sdcmicro": sdcmicro,
+    "gallery": gallery,
 }
 
 _PUBLISHED_INTRODUCTION = """# Published results

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +94,20 @@ where a table is cut into blocks, and all promises hold for all of them.
 """
 
 
+_TOGETHER = {"missing": True, "weight": "w", "strata": "s", "rules": ["a >= -9"]}
+
+
+@cache
+def _takes_all(name: str) -> bool:
+    return _runs(name, **_TOGETHER)
+
+
 def _works(name: str, **settings: Any) -> bool:
+    """Whether a method takes some settings; what it takes all together, it takes one by one."""
+    return (set(settings) <= set(_TOGETHER) and _takes_all(name)) or _runs(name, **settings)
+
+
+def _runs(name: str, **settings: Any) -> bool:
     random = np.random.default_rng(0)
     numbers = random.normal(size=(60, 2)).round(3)
     table = pl.DataFrame(
@@ -135,11 +150,53 @@ def errors_page() -> str:
         "# Errors\n\nEvery error of shoal says what is wrong and what to do, and names no value of a cell. All are "
         "`shoal.ShoalError`. How a command ends: [Exit statuses](../command-line.md#exit-statuses)."
     ]
+    said = messages(Path(inspect.getfile(shoal)).parent)
     for one in named:
         if not one.__name__.startswith("_"):
             above = ", ".join(f"`{base.__name__}`" for base in one.__mro__[1:-1] if not base.__name__.startswith("_"))
             parts.append(f"## {one.__name__}\n\n{inspect.getdoc(one)}\n\nIs also: {above}.")
+            own = said.get(one.__name__, ())
+            parts += (
+                ["What it says, with `...` for names and numbers:", "\n".join(f"- `{text}`" for text in own)]
+                if own
+                else []
+            )
     return "\n\n".join(parts) + "\n"
+
+
+@cache
+def messages(package: Path) -> dict[str, list[str]]:
+    """Return what each exception says where it is raised, read from the source, with ... for what is put in.
+
+    >>> found = messages(Path(inspect.getfile(shoal)).parent)
+    >>> "... is a folder; name a file in it, or remove it" in found["FileError"]
+    True
+    """
+    found: dict[str, set[str]] = {}
+    for path in package.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            call = node.exc if isinstance(node, ast.Raise) else None
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.args:
+                text = _template(call.args[0])
+                if len(text.replace("...", "")) > 12:  # nothing but what is put in says nothing
+                    found.setdefault(call.func.id, set()).add(text)
+    return {name: sorted(texts, key=lambda text: text.lstrip("'. ").lower()) for name, texts in found.items()}
+
+
+def _template(node: ast.expr) -> str:
+    """Return a text of the source, with ... for what is put in."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        text = node.value
+    elif isinstance(node, ast.JoinedStr):
+        text = "".join(one.value if isinstance(one, ast.Constant) else "..." for one in node.values)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        text = _template(node.left) + _template(node.right)
+    elif isinstance(node, ast.List | ast.ListComp):
+        inside = node.elts if isinstance(node, ast.List) else [node.elt]
+        text = "; ".join(filter(None, map(_template, inside)))
+    else:
+        text = ""
+    return re.sub(r"'\.\.\.'|\.{3,}", "...", text.replace("`", "'")).strip()
 
 
 def plan_schema() -> dict[str, Any]:
