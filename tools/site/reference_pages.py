@@ -79,17 +79,20 @@ def _docstring(value: Any) -> str:
 def support_page() -> str:
     """Return which method does what, from the registry and by trying it on a small table."""
     head = "| method | " + " | ".join(_TRIED) + " |\n|---|" + ":-:|" * len(_TRIED)
+    listing = (Path(__file__).parents[2] / "docs" / "methods" / "README.md").read_text(encoding="utf-8")
+    pages = dict(re.findall(r"^\| \[`([\w-]+)`\]\((\S+?)\)", listing, re.MULTILINE))
     rows = []
     for name, method in shoal.METHODS.items():
         cells = ["yes" if tried(name, method) else "" for tried in _TRIED.values()]
-        rows.append(f"| [`{name}`](../methods/README.md) | " + " | ".join(cells) + " |")
+        rows.append(f"| [`{name}`](../methods/{pages[name]}) | " + " | ".join(cells) + " |")
     return _SUPPORT + head + "\n" + "\n".join(rows) + "\n"
 
 
 _SUPPORT = """# What each method supports
 
 Made from the registry of methods; where that does not say, by protecting a small table. All methods run on threads
-where a table is cut into blocks, and all promises hold for all of them.
+where a table is cut into blocks, and all promises hold for all of them. Conditions are those on [confidential
+columns](../conditions.md#what-a-group-gives-away); [engines](../engines.md) take blocks one by one.
 
 """
 
@@ -137,6 +140,8 @@ _TRIED = {
     "blocking": lambda name, method: _works(name, blocking={"method": "spread-tree", "size": 20}),
     "refinement": lambda name, method: not method.refine_mistakes(2),
     "search with time and bound": lambda name, method: bool(method.search),
+    "conditions": lambda name, method: _works(name, confidential="s", conditions={"s": {"distinct": 2}}),
+    "engines": lambda name, method: _works(name, engine="memory", blocking={"method": "2d-tree", "size": 20}),
     "seed": lambda name, method: method.seeded,
 }
 
