@@ -122,6 +122,8 @@ def _runs(name: str, **settings: Any) -> bool:
     columns = ["a", "b"] if Kind.NUMERIC in kinds and shoal.METHODS[name].several_columns else ["a"]
     if Kind.NUMERIC not in kinds:
         return False
+    if shoal.METHODS[name].search:
+        settings["options"] = {"steps": 100}  # whether it runs, not how well
     try:
         shoal.protect(table, 3, columns, method=name, **settings)
     except (shoal.PlanError, shoal.DataError):
