@@ -9,24 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from faults import ENDINGS
 from system_calls import available
 
-ENDINGS = [
-    ".csv",
-    ".csv.gz",
-    ".csv.zst",
-    ".jsonl",
-    ".jsonl.zst",
-    ".xml",
-    ".parquet",
-    ".arrow",
-    ".xlsx",
-    ".sqlite",
-    ".sav",
-    ".zsav",
-    ".dta",
-    ".xpt",
-]
 SCRIPT = Path(__file__).with_name("killed_writers.py")
 
 pytestmark = pytest.mark.skipif(not available(), reason="system calls cannot be traced here")
