@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from markdown import DOCS, made_by, table, write
+from markdown import DOCS, made_by, put_between_marks, table, write
 from record import load
 
 _HEAD = (
@@ -42,6 +42,8 @@ def engines() -> None:
     ]
     parts = [_INTRODUCTION, made_by("engines", machine), table(_HEAD, lines), _compared(rows), _billion(rows)]
     write(DOCS / "results" / "engines.md", "\n\n".join(parts))
+    largest = max((row for row in rows if row["engine"] == "duckdb"), key=lambda row: row["n"])
+    put_between_marks(DOCS / "tutorials.md", "ten-million", _largest(largest))
 
 
 def _compared(rows: list[dict[str, Any]]) -> str:
@@ -92,6 +94,16 @@ def _billion(rows: list[dict[str, Any]]) -> str:
             "into order. The table of counts on the driver has an entry for each code, some million at most."
         )
     return told.strip()
+
+
+def _largest(row: dict[str, Any]) -> str:
+    """Say what the largest table took."""
+    n = f"{row['n']:,}".replace(",", " ")
+    return (
+        f"{n} records of {row['d']} columns in {row['blocks']} blocks took {row['cpu']:.0f} CPU seconds and "
+        f"{row['peak_mib']} MiB on two cores, and lost {row['loss']:.2f} %\n([Engines, measured](results/engines.md): "
+        "`python benchmarks/run.py engines`)."
+    )
 
 
 def _exponent(points: list[tuple[float, float]]) -> float:

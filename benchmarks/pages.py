@@ -16,6 +16,7 @@ import shoal
 from blocking_page import blocking
 from categories_page import categories
 from engines_page import engines
+from gallery import gallery
 from learning_page import learning
 from markdown import DOCS, ROOT, made_by, put_between_marks, table, write
 from measures_page import measures
@@ -27,6 +28,7 @@ from report_page import report
 from rule_sets_page import rule_sets
 from rules_page import rules
 from scale_page import scale
+from sdcmicro_page import sdcmicro
 from start_page import start
 from sweep_page import sweep
 
@@ -77,6 +79,8 @@ PAGES: dict[str, Callable[[], None]] = {
     "start": start,
     "engines": engines,
     "learning": learning,
+    "sdcmicro": sdcmicro,
+    "gallery": gallery,
 }
 
 _PUBLISHED_INTRODUCTION = """# Published results

@@ -31,6 +31,7 @@ BENCHMARKS = (
     "rows",
     "start",
     "learning",
+    "sdcmicro",
     "engines",
 )
 

@@ -168,6 +168,11 @@ Force = Annotated[bool, typer.Option("--force", help="Replace files that are the
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
+def method_names(incomplete: str) -> list[str]:
+    """Return the methods whose names begin with what was typed, for the completion of the shell."""
+    return [name for name in shoal.METHODS if name.startswith(incomplete)]
+
+
 def names(given: Sequence[str] | None) -> list[str] | None:
     """Split comma-separated names."""
     if not given:

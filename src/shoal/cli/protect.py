@@ -75,6 +75,7 @@ from shoal.cli.options import (
     dominance_of,
     engine_of,
     household_of,
+    method_names,
     names,
     pairs,
     persons_named,
@@ -106,7 +107,9 @@ def protect(
     k: Annotated[int | None, typer.Option("-k", help="Smallest group, at least 2.")] = None,
     quasi: Quasi = None,
     set_size: SetSize = None,
-    method: Annotated[str | None, typer.Option("-m", "--method", help="See `shoal methods`.")] = None,
+    method: Annotated[
+        str | None, typer.Option("-m", "--method", help="See `shoal methods`.", autocompletion=method_names)
+    ] = None,
     option: Annotated[
         list[str] | None,
         typer.Option("-O", "--option", help="Option of the method: gamma=1.1. Repeatable."),

@@ -64,6 +64,7 @@ from shoal.cli.options import (
     decimals_of,
     dominance_of,
     household_of,
+    method_names,
     names,
     pairs,
     persons_named,
@@ -86,7 +87,12 @@ def sweep(
     k: Annotated[str, typer.Option("-k", metavar="K", help="Every k to try: 5, 2:20, 2:20:2 or 3,5,10.")] = "2:20",
     method: Annotated[
         list[str] | None,
-        typer.Option("-m", "--method", help="Methods to try: mdav,v-mdav:gamma=1.1. See `shoal methods`."),
+        typer.Option(
+            "-m",
+            "--method",
+            help="Methods to try: mdav,v-mdav:gamma=1.1. See `shoal methods`.",
+            autocompletion=method_names,
+        ),
     ] = None,
     quasi: Quasi = None,
     set_size: SetSize = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -105,6 +105,10 @@ class Plan(CategorySettings):
     >>> Plan.from_yaml(plan.to_yaml()) == plan
     True
     """
+
+    if TYPE_CHECKING:  # names and lists are taken for what they stand for, which the types of the fields do not say
+
+        def __init__(self, **settings: Any) -> None: ...
 
     k: Whole = Field(ge=2, le=LARGEST_K)
     quasi_identifiers: tuple[tuple[str, ...], ...]

@@ -112,7 +112,11 @@ def settings_read(name: object) -> frozenset[str]:
     if not isinstance(name, str | Path):
         return frozenset()
     found = format_of(name)
-    return found.settings if found else frozenset({"table", "missing"})
+    if found:
+        return found.settings
+    place = place_of(name)
+    own = isinstance(place, Address) and place.table is not None
+    return frozenset({"missing"}) if own else frozenset({"table", "missing"})
 
 
 def read_file(name: str | Path, reading: Reading) -> Source:
