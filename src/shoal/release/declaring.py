@@ -126,6 +126,7 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
         reasons.append(f"the table has {counted(len(table), 'record')}, fewer than k = {plan.k}; {hint}")
     found = _Quasi()
     if plan and method:
+        mistakes += method.condition_mistakes(one.asked() for one in plan.conditions.values())
         found = _quasi_identifiers(table, asked, plan, method, kinds)
         mistakes += found.mistakes
         reasons += found.reasons
