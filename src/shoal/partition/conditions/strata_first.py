@@ -168,3 +168,12 @@ def off(one: Floats, centre: Floats, metric: Metric | None) -> float:
         return total
     far = distance(one, centre, metric)
     return far * far
+
+
+@kernel
+def squared_distances(values: Floats, metric: Metric | None, centres: Floats, groups: Ints) -> float:
+    """Sum of the squared distances of records from the centres of their groups."""
+    total = 0.0
+    for row in range(len(groups)):
+        total += off(values[row], centres[groups[row]], metric)
+    return total
