@@ -40,6 +40,8 @@ from shoal.kernels.watch import DONE, STOP
 from shoal.partition.conditions.strata_first import group_size, strata_first
 from shoal.partition.mdav import mdav
 
+_TIE = 1e-9  # what rounding may make of equal distances, of which there are many among ranks
+
 
 def t_merge(records: Records, k: int, watch: Ints, limits: Limits | None = None) -> Ints:
     """Partition records with MDAV and merge groups that give away too much; MDAV's where nothing is asked."""
@@ -105,7 +107,7 @@ def _k_first(pool: Pool, k: int, limits: Limits, distance: Limits, watch: Ints, 
                 looked = min(4 * looked, pool.size[0])
                 nearest(pool, seed, looked, rows, far)
             best, least = _best_place(distance, members, rows[at], room)
-            if least < now:
+            if least < now - _TIE:
                 members[best] = rows[at]
                 now = least
             at += 1
@@ -126,7 +128,7 @@ def _best_place(distance: Limits, members: Ints, row: int, room: Room) -> tuple[
         members[i] = row
         then = excess(distance, members, room.ones, room)
         members[i] = was
-        if then < least:
+        if then < least - _TIE:
             best, least = i, then
     return best, least
 
@@ -156,7 +158,10 @@ def _merge(values: Floats, groups: Ints, order: Ints, starts: Ints, limits: Limi
     buffer = np.empty(n, np.int64)
     left = count
     while left > 1 and watch[STOP] == 0:
-        worst = np.argmax(missed)
+        worst = 0
+        for g in range(1, count):
+            if missed[g] > missed[worst] + _TIE:
+                worst = g
         if missed[worst] <= 0.0:
             break
         near, least = -1, np.inf

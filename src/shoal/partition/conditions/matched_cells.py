@@ -143,9 +143,7 @@ def _cut(values: Floats, order: Ints, first: Ints, most: int) -> Ints:
 
 
 @kernel
-def _widest(
-    values: Floats, rows: Ints, first: Ints, start: int, middle_start: int, count: int, extra: int
-) -> int:
+def _widest(values: Floats, rows: Ints, first: Ints, start: int, middle_start: int, count: int, extra: int) -> int:
     """Column in which the records of a cell differ most from the means of their strata."""
     size, d = len(first) - 1, values.shape[1]
     spread, sums, squares = np.zeros(d), np.empty(d), np.empty(d)

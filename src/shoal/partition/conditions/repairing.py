@@ -36,7 +36,7 @@ from shoal.kernels.compiling import kernel
 from shoal.kernels.given_away import Limits, Room, excess, excesses, room_of
 from shoal.kernels.mixed import Metric
 from shoal.kernels.numbering import number_keys
-from shoal.kernels.representatives import Grouping, group_rows
+from shoal.kernels.representatives import group_rows
 from shoal.partition.conditions.centres import Centres, MixedCentres, NumberCentres, centres_of, near_centres
 from shoal.partition.conditions.confidential import LittleGivenAway
 from shoal.partition.conditions.growing import grow_groups
@@ -173,7 +173,9 @@ class _Repair:
         asked = self.told.asked[column]
         least = max(self.k, *self.told.least_sizes)
         largest = 2 * least if asked.t is None else max(least, group_size(len(groups), self.k, asked.t))
-        sizes = sorted({least, (least + largest) // 2, largest * 3 // 2, largest}, key=lambda size: (size == largest, size))
+        sizes = sorted(
+            {least, (least + largest) // 2, largest * 3 // 2, largest}, key=lambda size: (size == largest, size)
+        )
         anew = Anew(self.space, *_values(self.space), self.told.columns[column], self.told.limits, asked.t or 0.0)
         found = []
         for whole in (False, True):
