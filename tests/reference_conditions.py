@@ -52,7 +52,7 @@ def k_first(x, k, values, t):
         group, others = order[:k], order[k:]
         while _far(values, group) > t + 1e-9 and others:
             y = others.pop(0)
-            changed = [group[:i] + [y] + group[i + 1 :] for i in range(k)]
+            changed = [[*group[:i], y, *group[i + 1 :]] for i in range(k)]
             best = min(changed, key=lambda one: _far(values, one))
             if _far(values, best) < _far(values, group):
                 group = best

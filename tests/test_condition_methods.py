@@ -90,7 +90,8 @@ def test_without_a_condition_it_is_refused_in_a_sentence(name):
 
 @pytest.mark.parametrize("more", [
     {}, {"strata": "side"}, {"blocking": {"method": "spread-tree", "size": 40}}, {"weight": "w"},
-    {"quasi_identifiers": [["x"], ["y"]]}, {"rules": ["if x < 0 then x <= 0"]}, {"dominance": {"p": 1, "action": "grow"}},
+    {"quasi_identifiers": [["x"], ["y"]]}, {"rules": ["if x < 0 then x <= 0"]},
+    {"dominance": {"p": 1, "action": "grow"}},
 ], ids=str)  # fmt: skip
 @pytest.mark.parametrize("column", ["pay", "level"])
 @pytest.mark.parametrize("name", NEEDY)

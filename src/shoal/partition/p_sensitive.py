@@ -5,11 +5,11 @@ record with a value that the group lacks, until it has p different values, then 
 k records. That goes on while two groups' worth of records remain, and p different values among them. What is left is
 a group where it may be one, and otherwise each record joins the group with the nearest centroid.
 
-Sources: T. M. Truta and B. Vinay, Privacy protection: p-sensitive k-anonymity property, ICDE Workshops 2006, for what is
-asked; A. Solanas, F. Sebe and J. Domingo-Ferrer, Micro-aggregation-based heuristics for p-sensitive k-anonymity: one step
-beyond, PAIS 2008, for taking it into the forming of groups. The paper's own steps were not at hand: these are ours.
-Where several columns have conditions, p is the largest that is asked for, of its column; the others are met by repairing
-the groups afterwards.
+Sources: T. M. Truta and B. Vinay, Privacy protection: p-sensitive k-anonymity property, ICDE Workshops 2006, for what
+is asked; A. Solanas, F. Sebe and J. Domingo-Ferrer, Micro-aggregation-based heuristics for p-sensitive k-anonymity: one
+step beyond, PAIS 2008, for taking it into the forming of groups. The paper's own steps were not at hand: these are
+ours. Where several columns have conditions, p is the largest that is asked for, of its column; the others are met by
+repairing the groups afterwards.
 
 Cost: MDAV-single's; where a value is rare near a seed, up to O(d n) for its group.
 

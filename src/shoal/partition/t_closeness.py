@@ -4,9 +4,9 @@
 the group whose centroid is nearest to its own.
 
 ``k-first``: seeds are the record farthest from the centroid of those that remain, and the one farthest from that. A
-group is the k nearest to its seed. While it is farther from the table than t, the next nearest record takes the place of
-the member whose leaving brings the group nearest to the table, if that is nearer than before. Groups that are too far
-even so are merged as in ``t-merge``.
+group is the k nearest to its seed. While it is farther from the table than t, the next nearest record takes the place
+of the member whose leaving brings the group nearest to the table, if that is nearer than before. Groups that are too
+far even so are merged as in ``t-merge``.
 
 ``t-first``: records are sorted by the confidential column and cut into strata, as many as a group must have records so
 that one of each makes it near enough. A group is the nearest remaining record of each stratum to a seed as above

@@ -104,7 +104,7 @@ def _settle(values: Floats, members: Ints, near: Ints) -> None:
 @kernel
 def _cut(values: Floats, order: Ints, first: Ints, most: int) -> Ints:
     """Cells (n,) of records in ``order`` whose strata start at ``first`` (strata + 1,), of at most so many of each."""
-    n, d = values.shape
+    n = len(values)
     size = len(first) - 1
     middle, made = size // 2, n // size
     rows, groups = order.copy(), np.empty(n, np.int64)

@@ -1,10 +1,10 @@
 """Groups anew: with values from all over a confidential column in every group, at little loss.
 
-Every group has a record of each of some strata of the column: numbers by :mod:`.matched_cells`, records of any other kind
-by :mod:`.strata_first`. Where groups may be a little off the table, t > 0, all of that is more than is asked. So strata
-are cut by the rank of a value less a part of what the rank of values near by is: records of the ends of the table go
-to groups whose values are a little lower or higher than those of the table. A distance between distributions is at
-least that between their means, so that the part is cut at a share of t (``TILTS``), of which some are tried, with
+Every group has a record of each of some strata of the column: numbers by :mod:`.matched_cells`, records of any other
+kind by :mod:`.strata_first`. Where groups may be a little off the table, t > 0, all of that is more than is asked. So
+strata are cut by the rank of a value less a part of what the rank of values near by is: records of the ends of the
+table go to groups whose values are a little lower or higher than those of the table. A distance between distributions
+is at least that between their means, so that the part is cut at a share of t (``TILTS``), of which some are tried, with
 groups of some sizes. That is done on a sample of a large table.
 
 Cost: O(d n log n) for each way that is tried, of numbers.

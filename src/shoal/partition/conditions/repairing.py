@@ -221,11 +221,11 @@ def exchange_failing(
     kinds: Ints,
     tries: Ints,
 ) -> int:
-    """Let records of ``failing`` groups change places with those of the ``near`` ones (failing, m); how many are mended.
+    """Let records of ``failing`` groups change places with those of ``near`` ones (failing, m); how many are mended.
 
     ``order`` and ``starts`` are the rows sorted by group; ``groups`` (n,) and ``order`` are kept up, and of numbers the
-    ``centres`` (groups, d) too. ``kinds`` (n,) are the same for records that may change places. It ends when no ``tries``
-    (1,) are left.
+    ``centres`` (groups, d) too. ``kinds`` (n,) are the same for records that may change places. It ends when
+    no ``tries`` (1,) are left.
     """
     most = 0
     for g in range(len(starts) - 1):

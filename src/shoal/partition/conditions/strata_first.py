@@ -13,8 +13,8 @@ privacy with enhanced utility preservation, IEEE Transactions on Knowledge and D
 Numbers are looked up in two indexes: one of all records that remain, for seeds, and one with a further column, the
 number of the stratum times more than any distance, in which the nearest of a stratum is the nearest to the seed there.
 
-Cost: n / g searches for seeds and n for members, which are O(d n^2 / g) where every search looks at every record, as for
-records that are no numbers. Every group has at least g records.
+Cost: n / g searches for seeds and n for members, which are O(d n^2 / g) where every search looks at every record, as
+for records that are no numbers. Every group has at least g records.
 """
 
 from __future__ import annotations
