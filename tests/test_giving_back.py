@@ -52,6 +52,8 @@ def plan(**more):
 @pytest.mark.parametrize("case", GIVING)
 def test_what_gives_an_original_back_is_refused_with_names_and_what_to_do(case, role, tmp_path):
     kind, columns, of = GIVING[case]
+    if case == "as text":  # looks like an identifier where it has no role, which is told first
+        role = {"confidential": "kept"}
     table = pl.DataFrame({**PEOPLE, **columns})
     with pytest.raises(shoal.PlanError) as told:
         shoal.protect(table, 4, ["age", "years", "pay"], method="mdav", output=tmp_path / "out.csv", **role)
@@ -102,7 +104,7 @@ def test_a_sum_of_quasi_identifiers_is_found_and_noted():
 
 def test_what_nearly_tells_is_counted_by_definition():
     kept = AGE * 12 + RNG.integers(0, 12, N)  # the age in months, each of which few records have
-    kept[:40] = 0
+    kept[:4] = 0
     table = pl.DataFrame({"age": AGE, "pay": PAY, "kept": kept})
     release = shoal.protect(table, 4, ["age", "pay"], method="mdav", confidential="kept")
     [found] = [one for one in release.summary.kept_columns if one.kind == "tells"]
