@@ -83,7 +83,7 @@ def _p_sensitive(pool: Pool, k: int, codes: Ints, p: int, watch: Ints, labels: I
                 taken += 1
         for row in members:
             labels[row] = label
-            remove(pool, row)
+            remove(pool, int(row))
             remaining[codes[row]] -= 1
             different -= remaining[codes[row]] == 0
         label += 1

@@ -113,7 +113,7 @@ def _k_first(pool: Pool, k: int, limits: Limits, distance: Limits, watch: Ints, 
             at += 1
         for row in members:
             labels[row] = label
-            remove(pool, row)
+            remove(pool, int(row))
         label += 1
         watch[DONE] = label * k
     take_rest(label, labels)
