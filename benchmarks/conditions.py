@@ -1,8 +1,8 @@
 """Conditions on groups: what they cost in loss and time, by the published methods, by repair and by the search.
 
 Census as in Soria-Comas et al. (2015): TAXINC and POTHVAL are quasi-identifiers, FEDTAX, then FICA, is confidential.
-Adult with numbers and categories: income and occupation are confidential. Normal records: time with t and without, for a
-column that goes with the first quasi-identifier and for one that does not. A million records in 30 columns: what is
+Adult with numbers and categories: income and occupation are confidential. Normal records: time with t and without, for
+a column that goes with the first quasi-identifier and for one that does not. A million records in 30 columns: what is
 looked at in kept columns.
 """
 
