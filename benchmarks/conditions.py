@@ -29,6 +29,7 @@ TS = (0.05, 0.1, 0.15, 0.2, 0.25)
 KS = (2, 5, 10, 20, 30)
 STEPS = 150_000  # of the searches of Census and Adult
 METHODS = ("t-merge", "k-first", "t-first", "mdav", "optimal")
+ADULT_RECORDS = 3000  # the first of them
 ADULT = (
     {"income": {"distinct": 2}},
     {"income": {"entropy": 1.5}},
@@ -71,11 +72,14 @@ def _adult(recorder: Recorder, quick: bool) -> None:
     table = table.with_columns(pl.col(pl.String).str.strip_chars()).select(
         "age", "hours", "education-num", "marital", "race", "sex", "occupation", "income"
     )
-    table = table.head(1000 if quick else 3000).with_columns(pl.col("age", "hours", "education-num").cast(pl.Float64))
+    table = table.head(1000 if quick else ADULT_RECORDS).with_columns(
+        pl.col("age", "hours", "education-num").cast(pl.Float64)
+    )
     quasi = ["age", "hours", "education-num", "marital", "race", "sex"]
     for asked in ADULT[:1] if quick else ADULT:
         for method in ("s-mdav", "semantic-optimal"):
-            recorder.add(part="adult", asked=asked, k=5, method=method, **_release(table, 5, quasi, method, asked))
+            found = _release(table, 5, quasi, method, asked)
+            recorder.add(part="adult", asked=asked, k=5, method=method, **found)
 
 
 def _times(recorder: Recorder, n: int) -> None:

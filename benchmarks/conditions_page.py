@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from conditions import ADULT_RECORDS
 from markdown import DOCS, made_by, table, write
 from record import load
 
@@ -19,8 +20,9 @@ def conditions() -> None:
     for column in ("FEDTAX", "FICA"):
         parts += [f"## Census, {column} confidential", _census([row for row in rows if row.get("column") == column])]
     parts += ["## Time", *_times([row for row in rows if row["part"] == "time"])]
-    parts += ["## Adult", *_adult([row for row in rows if row["part"] == "adult"])]
-    parts += ["## Kept columns", *_kept([row for row in rows if row["part"] == "kept"])]
+    for part, title, made in (("adult", "## Adult", _adult), ("kept", "## Kept columns", _kept)):
+        if found := [row for row in rows if row["part"] == part]:
+            parts += [title, *made(found)]
     write(DOCS / "results" / "conditions.md", "\n\n".join(parts))
 
 
@@ -74,8 +76,8 @@ def _adult(rows: list[Row]) -> list[str]:
     ]  # fmt: skip
     head = ("asked", "method", "loss of records, %", "information loss, %", "by k alone, %", "CPU seconds")
     return [
-        "The first 3000 records, k = 5, with age, hours, years of education, marital status, race and sex as "
-        "quasi-identifiers. `s-mdav` is repaired; `semantic-optimal` searches inside the conditions.",
+        f"The first {ADULT_RECORDS} records, k = 5, with age, hours, years of education, marital status, race and sex "
+        "as quasi-identifiers. `s-mdav` is repaired; `semantic-optimal` searches inside the conditions.",
         table(head, lines),
     ]
 
