@@ -15,6 +15,7 @@ from typing import Any
 import shoal
 from blocking_page import blocking
 from categories_page import categories
+from conditions_page import conditions
 from engines_page import engines
 from gallery import gallery
 from learning_page import learning
@@ -76,6 +77,7 @@ PAGES: dict[str, Callable[[], None]] = {
     "report": report,
     "rules": rules,
     "rule_sets": rule_sets,
+    "conditions": conditions,
     "start": start,
     "engines": engines,
     "learning": learning,

@@ -33,6 +33,7 @@ BENCHMARKS = (
     "learning",
     "sdcmicro",
     "engines",
+    "conditions",
 )
 
 

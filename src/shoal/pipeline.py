@@ -30,9 +30,8 @@ from shoal.release.clock import Clock
 from shoal.release.declaring import Declared, declare
 from shoal.release.elsewhere import check_manifest, elsewhere
 from shoal.release.engine_release import EngineRelease, check_engine_output
-from shoal.release.kept_columns import kept_notes
-from shoal.release.kept_copies import copy_notes
 from shoal.release.kept_order import order_notes
+from shoal.release.looking_at_kept import look_at_kept
 from shoal.release.privately import run_privately
 from shoal.release.protecting import protect_records
 from shoal.release.protecting_households import protect_households
@@ -158,7 +157,7 @@ def protect(
         with c and l, and ``t``, the largest distance from the table, such as ``{"income": {"t": 0.2}}``; see
         docs/conditions.md.
     accept : dict
-        Kept columns that are copies of a quasi-identifier, which are refused otherwise, each with the reason why it may
+        Kept columns that give back a quasi-identifier, which are refused otherwise, each with the reason why it may
         stay.
     dominance : dict
         When the largest values of a group dominate its mean: ``p`` of the p % rule (10 by default), or ``n`` and
@@ -298,13 +297,11 @@ def run(
         made = protect_households(declared, table, source, clock, threads=threads, progress=progress)
     else:
         made = protect_records(declared, table, source, clock, threads=threads, progress=progress, written=written)
-    told = [
-        *copy_notes(declared.plan, declared.copies),
-        *kept_notes(declared.plan, table),
-        *order_notes(declared.plan, table, open_table(made.data)),
-    ]
+    grouped, protected = made.run.grouped, made.run.protected
+    found, told = look_at_kept(declared, table, [part.groups for part in protected])
+    told += order_notes(declared.plan, table, open_table(made.data))
     clock.lap("look at kept columns")
-    figures, grouped, protected = made.run.figures(told), made.run.grouped, made.run.protected
+    figures = replace(made.run.figures(told), kept=found)
     summary = summarise(figures, seconds=clock.seconds())
     return Release(
         data=made.data,

@@ -21,7 +21,8 @@ from shoal.plan.roles import MEASURABLE, Kind, Role
 from shoal.plan.rules import rules_or_file
 from shoal.release.confidential import confidential_of
 from shoal.release.declaring_households import declare_households
-from shoal.release.kept_copies import copies_kept, copy_mistakes
+from shoal.release.giving_back import giving_back, giving_back_mistakes
+from shoal.release.kept_finding import KeptFinding
 from shoal.release.quasi_identifiers import (
     aggregator_mistakes,
     aggregator_of,
@@ -71,8 +72,8 @@ class Declared:
         Quasi-identifiers that nobody named and that look like direct identifiers.
     told : LittleGivenAway or None
         What groups must keep of confidential columns.
-    copies : dict
-        Kept columns that are copies of a quasi-identifier, all of them accepted.
+    given_back : list of KeptFinding
+        Kept columns that give back a quasi-identifier, all of them accepted.
     households : Households or None
         Which records belong together.
     whole : dict of WholeColumn
@@ -89,7 +90,7 @@ class Declared:
     rules: list[Rule]
     doubtful: list[str]
     told: LittleGivenAway | None = None
-    copies: dict[str, str] = field(default_factory=dict)
+    given_back: list[KeptFinding] = field(default_factory=list)
     households: Households | None = None
     whole: Mapping[str, WholeColumn] = field(default_factory=dict)
     ruled: InWhole | None = None
@@ -118,7 +119,7 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
     asked = list(dict.fromkeys(name for name, role in named if role is Role.QUASI_IDENTIFIER and name in known))
     kinds = {name: kind_of(table, name, plan) for name in asked} if plan else {}
     method, options, wrong = _method(settings, kinds)
-    mistakes += wrong + _aggregator_mistakes(settings)
+    mistakes += wrong + _aggregator_mistakes(settings) + _missing_condition(plan, method)
     rules: list[Rule] = []
     unread: FileError | None = None
     try:
@@ -148,14 +149,14 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
     if unread:
         raise unread
     plan, households = declare_households(plan, table, found.columns)
-    copies = copies_kept(plan, table) if whole else {}
-    useless = copy_mistakes(plan, copies, len(table)) + _without_effect(plan, method, found)
+    given_back = giving_back(plan, table) if whole else []
+    useless = giving_back_mistakes(plan, given_back, len(table)) + _without_effect(plan, method, found)
     if useless:
         raise PlanError(useless)
     plan = plan.model_copy(update={"method": method.name, "options": {name: options[name] for name in plan.options}})
     sets = _sets(plan, method, found)
     doubtful = [name for quasi in sets for name in quasi.names if unnamed and why_identifier(table.profile(name))]
-    return Declared(plan, method, options, sets, weights, rules, doubtful, told, copies, households)
+    return Declared(plan, method, options, sets, weights, rules, doubtful, told, given_back, households)
 
 
 def _weights(settings: Mapping[str, Any], table: Table, reasons: list[str]) -> Floats | None:
@@ -324,6 +325,11 @@ def _method(settings: Mapping[str, Any], kinds: Mapping[str, Kind]) -> tuple[Met
         return method, method.parse_options(options if isinstance(options, Mapping) else {}), []
     except PlanError as error:
         return method, {}, error.mistakes
+
+
+def _missing_condition(plan: Plan | None, method: Method | None) -> list[str]:
+    """Say which condition on a confidential column the method needs that is not there."""
+    return method.condition_mistakes(one.asked() for one in plan.conditions.values()) if plan and method else []
 
 
 def _aggregator_mistakes(settings: Mapping[str, Any]) -> list[str]:

@@ -26,6 +26,7 @@ from shoal.plan.plan import Plan
 from shoal.release.confidential import ConditionSummary, add_conditions
 from shoal.release.declaring import Declared
 from shoal.release.household_checks import HouseholdSummary
+from shoal.release.kept_finding import KeptFinding
 from shoal.release.losses import pairs_of
 from shoal.release.own_values import OwnValues, add_own_values
 from shoal.release.searching import Searched
@@ -139,8 +140,8 @@ class Figures:
         What a search did, and how far what is released is from what it proved.
     source : Source or None
         The file that the table came from.
-    told : list of str
-        What is to be known about the columns that are kept.
+    told, kept
+        What is to be known about the columns that are kept, in words and as findings.
     """
 
     declared: Declared
@@ -167,6 +168,7 @@ class Figures:
     gap: float | None = None
     source: Source | None = None
     told: list[str] = field(default_factory=list)
+    kept: list[KeptFinding] = field(default_factory=list)
 
     @property
     def plan(self) -> Plan:

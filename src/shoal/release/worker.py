@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.kernels.arrays import Ints
+from shoal.kernels.given_away import Limits
 from shoal.partition.methods import METHODS
 from shoal.partition.refine import refine
 
@@ -31,6 +32,8 @@ class BlockTask:
         Whether the groups are refined afterwards.
     threads : int
         Threads that this block has to itself.
+    limits : Limits or None
+        What groups must keep of confidential columns, for methods that go by it.
     """
 
     quasi: QuasiIdentifiers
@@ -40,12 +43,15 @@ class BlockTask:
     seed: int
     refined: bool = False
     threads: int = 1
+    limits: Limits | None = None
 
 
 def partition_block(task: BlockTask, watch: Ints) -> Ints:
     """Return the group of each row of a block, numbered from 0, refined where asked for."""
     method = METHODS[task.method]
     records = method.records(task.quasi, task.threads)
-    drawn = {"seed": task.seed} if method.seeded else {}
-    groups = method.function(records, task.k, watch, **task.options, **drawn)
+    more: dict[str, object] = {"seed": task.seed} if method.seeded else {}
+    if method.told:
+        more["limits"] = task.limits
+    groups = method.function(records, task.k, watch, **task.options, **more)
     return refine(task.quasi.points(task.threads), groups, task.k, watch) if task.refined else groups
