@@ -2,8 +2,8 @@
 
 Column generation solves it again and again with a few groups or cuts more, and branching with a few groups less. The
 groups, records and cuts that were basic in the last solution are a start from which the simplex method needs some
-dozen steps, where the interior point begins from nothing: a hundredth of the time. A record can be alone at a cost, so
-that there is a solution where groups seen make no partition.
+dozen steps, where the interior point begins from nothing. A record can be alone at a cost, so that there is a solution
+where groups seen make no partition.
 """
 
 from __future__ import annotations
