@@ -184,19 +184,19 @@ def _guide() -> Any:
         (-1.5, 3, "numbers and dates", False),
         (1.5, 3, "categories among them", False),
         (1.5, 2, "semantic-optimal", True),
-        (-2.5, 2, "one column", False),
+        (-2.6, 2, "one column", False),
         (-0.6, 2, "several columns", False),
-        (-2.5, 1, "univariate", True),
-        (-1.2, 1, "optimal (the default)", True),
+        (-2.6, 1, "univariate", True),
+        (-1.3, 1, "optimal (the default)", True),
         (0.25, 1, "very many records", False),
         (0.25, 0, "mdav in blocks, or DuckDB", True),
-        (1.8, 1, "k per column is enough", False),
-        (1.8, 0, "individual-ranking", True),
+        (2.05, 1, "k per column is enough", False),
+        (2.05, 0, "individual-ranking", True),
     ]
     links = [(0, 1), (0, 2), (2, 3), (1, 4), (1, 5), (4, 6), (5, 7), (5, 8), (8, 9), (5, 10), (10, 11)]
     lines = [{"x": boxes[a][0], "y": boxes[a][1] - 0.2, "x2": boxes[b][0], "y2": boxes[b][1] + 0.2} for a, b in links]
     values = [{"x": x, "y": y, "text": text, "end": end} for x, y, text, end in boxes]
-    x, y = (alt.X("x:Q", scale=alt.Scale(domain=[-3.1, 2.8]), axis=None), alt.Y("y:Q", axis=None))
+    x, y = (alt.X("x:Q", scale=alt.Scale(domain=[-3.1, 3.0]), axis=None), alt.Y("y:Q", axis=None))
     base = alt.Chart(alt.Data(values=values), width=760, height=330).encode(x=x, y=y)
     fill = alt.condition("datum.end", alt.value("#dbe8f1"), alt.value("#f4f4f4"))
     return (
