@@ -17,7 +17,7 @@ from shoal.aggregate.categories import CATEGORY_AGGREGATORS
 from shoal.aggregate.numbers import AGGREGATORS
 from shoal.blocking.blocks import BLOCKINGS
 from shoal.cli.commands import load_command
-from shoal.plan.blocking import Blocking
+from shoal.plan.blocking import BY_CATEGORY, Blocking
 from shoal.plan.plan import Plan
 from shoal.plan.reading import Reading
 from shoal.plan.roles import CATEGORIES, Kind
@@ -219,7 +219,8 @@ def test_tables_name_every_aggregator_scaling_blocking_and_ending():
     scalings = [names_in(cells[0])[0] for cells in table_under(pages["how-it-works.md"], "scaling")]
     assert scalings == texts_in(Plan.model_fields["scaling"].annotation)
     cut = [names_in(cells[0])[0] for cells in table_under(pages["scale.md"], "`--blocking`")]
-    assert set(cut) == set(BLOCKINGS) == set(texts_in(Blocking.model_fields["method"].annotation))
+    ways = {*BLOCKINGS, BY_CATEGORY}  # of numbers, and of categories
+    assert set(cut) == ways == set(texts_in(Blocking.model_fields["method"].annotation))
     endings = {name for cells in table_under(pages["files.md"], "ending") for name in names_in(cells[0])} - set(
         PACKINGS
     )
