@@ -10,6 +10,7 @@ from starlette.responses import Response
 import shoal
 from shoal.app.asking import Asked
 from shoal.app.desk import Desk
+from shoal.app.endings import is_text
 from shoal.app.rendering import page
 from shoal.app.runs import Run
 from shoal.app.two_columns import maps
@@ -109,14 +110,10 @@ def released(path: Path, plan: shoal.Plan) -> Any:
     """Return a release as a table; the last one is kept in memory."""
     key = (path, path.stat().st_mtime_ns)
     if key not in _read:
-        frame = shoal.read_table(path, plan.reading if shoal.FORMATS[_ending(path)].text else None)
+        frame = shoal.read_table(path, plan.reading if is_text(path) else None)
         _read.clear()
         _read[key] = frame
     return _read[key]
-
-
-def _ending(path: Path) -> str:
-    return Path(path.name.removesuffix(".gz")).suffix
 
 
 ROUTES = [("GET", "/compare", show)]

@@ -11,9 +11,9 @@ import shoal
 from shoal.app import draft, trees
 from shoal.app.asking import Asked, go_to
 from shoal.app.desk import Desk
-from shoal.app.opened import MOST_VALUES, Opened
+from shoal.app.opened import MOST_VALUES, Opened, by_size
 from shoal.app.rendering import page
-from shoal.app.rule_texts import check_text, cut_rules
+from shoal.app.rule_texts import as_text, check_text, cut_rules
 from shoal.app.workspace import NotThere, free_path, safe_name
 
 SOURCES = {
@@ -32,7 +32,7 @@ def show(desk: Desk, asked: Asked) -> Response:
     """Show the hierarchies of the categories, and the rules."""
     opened = desk.opened()
     settings = desk.workspace.settings()
-    text = "\n".join(settings.get("rules") or ())
+    text = as_text(settings.get("rules") or ())
     return page(
         desk,
         "meaning.html",
@@ -64,7 +64,7 @@ def _category(opened: Opened, settings: dict[str, Any], name: str) -> dict[str, 
         "place": opened.columns.index(name),
         "kind": draft.kind(settings, name),
         "source": source,
-        "values": opened.values(name),
+        "values": opened.values(name, MOST_VALUES),
         "order": (settings.get("orders") or {}).get(name),
         "tree": None,
         "lines": [],
@@ -96,7 +96,7 @@ def take_source(desk: Desk, asked: Asked) -> Response:
     with desk.workspace.changed_settings() as settings:
         before = dict(settings)
         if source == "order":
-            draft.be_of_kind(settings, name, "ordinal", sorted(opened.values(name), key=_by_size))
+            draft.be_of_kind(settings, name, "ordinal", sorted(opened.values(name), key=by_size))
         else:
             draft.take_hierarchy(settings, name, _made(source, asked))
         _check(settings, before, opened, name)
@@ -110,13 +110,6 @@ def _made(source: str, asked: Asked) -> dict[str, Any] | None:
     if source == "intervals":
         return {"intervals": [float(part) for part in numbers] or [10.0]}
     return {source: True} if source else None
-
-
-def _by_size(value: str) -> tuple[float, str]:
-    try:
-        return float(value), value
-    except ValueError:
-        return float("inf"), value
 
 
 def _check(settings: dict[str, Any], before: dict[str, Any], opened: Opened, name: str) -> None:
@@ -164,7 +157,8 @@ def take_distance(desk: Desk, asked: Asked) -> Response:
         source = (settings.get("hierarchies") or {}).get(name)
         if not isinstance(source, dict):
             raise NotThere("the column has no hierarchy")
-        draft.take_hierarchy(settings, name, {**source, "distance": chosen})
+        if chosen != source.get("distance", DISTANCES[0]):
+            draft.take_hierarchy(settings, name, {**source, "distance": chosen})
     return go_to("/meaning")
 
 
@@ -190,8 +184,10 @@ def take_order(desk: Desk, asked: Asked) -> Response:
 
 def take_rules(desk: Desk, asked: Asked) -> Response:
     """Take the rules as they are typed."""
+    sent = asked.field("text").replace("\r\n", "\n")
     with desk.workspace.changed_settings() as settings:
-        draft.give(settings, "rules", [text for _, text in cut_rules(asked.field("text"))] or None)
+        if sent != as_text(settings.get("rules") or ()):
+            draft.give(settings, "rules", [text for _, text in cut_rules(sent)] or None)
         if asked.has("forget_file"):
             settings.pop("rules_file", None)
         there = settings.get("rules") or settings.get("rules_file")
