@@ -69,6 +69,7 @@ def _category(opened: Opened, settings: dict[str, Any], name: str) -> dict[str, 
         "tree": None,
         "lines": [],
         "wrong": [],
+        "words": _words(source),
         "distance": (source or {}).get("distance", DISTANCES[0]) if isinstance(source, dict) else DISTANCES[0],
     }
     if source is None:
@@ -87,6 +88,15 @@ def _category(opened: Opened, settings: dict[str, Any], name: str) -> dict[str, 
     }
 
 
+def _words(source: Any) -> dict[str, str]:
+    """Return what was said about WordNet, as fields of a form: the words of values, and a folder."""
+    said = source.get("wordnet") if isinstance(source, dict) else None
+    said = said if isinstance(said, dict) else {}
+    words = said.get("words") if isinstance(said.get("words"), dict) else {}
+    return {"words": "\n".join(f"{value} = {word}" for value, word in (words or {}).items()),
+            "folder": said.get("folder") or ""}  # fmt: skip
+
+
 def take_source(desk: Desk, asked: Asked) -> Response:
     """Make a hierarchy or an order for a column from its values, or take it away."""
     opened = desk.opened()
@@ -98,17 +108,25 @@ def take_source(desk: Desk, asked: Asked) -> Response:
         if source == "order":
             draft.be_of_kind(settings, name, "ordinal", sorted(opened.values(name), key=by_size))
         else:
-            draft.take_hierarchy(settings, name, _made(source, asked))
+            draft.take_hierarchy(settings, name, _made(source, asked, desk.shared))
         _check(settings, before, opened, name)
     return go_to("/meaning")
 
 
-def _made(source: str, asked: Asked) -> dict[str, Any] | None:
+def _made(source: str, asked: Asked, shared: bool) -> dict[str, Any] | None:
+    """Return where a hierarchy is to come from, as a plan says it."""
     numbers = [part for part in asked.field("numbers").replace(",", " ").split() if part.replace(".", "").isdecimal()]
     if source == "prefixes":
         return {"prefixes": [int(part) for part in numbers if part.isdecimal()] or True}
     if source == "intervals":
         return {"intervals": [float(part) for part in numbers] or [10.0]}
+    if source == "wordnet":
+        lines = [line.split("=", 1) for line in asked.field("words").splitlines() if "=" in line]
+        said: dict[str, Any] = {"words": {value.strip(): word.strip() for value, word in lines}} if lines else {}
+        folder = asked.field("folder").strip()
+        if folder and shared:
+            raise shoal.FileError("folders of this machine are not read while others can reach it")
+        return {"wordnet": said | ({"folder": folder} if folder else {}) or True}
     return {source: True} if source else None
 
 
