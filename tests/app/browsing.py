@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-PATIENCE = 240_000  # milliseconds
+PATIENCE = int(__import__("os").environ.get("PATIENCE_TRY", 240_000))  # milliseconds
 NAMELESS = """() => Array.from(document.querySelectorAll('input:not([type=hidden]), select, textarea, button, a'))
   .filter(one => !(one.labels && one.labels.length) && !one.getAttribute('aria-label') && !one.textContent.trim())
   .map(one => one.outerHTML.slice(0, 80))"""
@@ -80,13 +80,20 @@ class Server:
         self.process.stderr.close()
 
 
+_scripts = {}  # what draws plots, as the first server made it: that takes seconds each time
+
+
 @contextmanager
 def serving(workspace, *words):
+    for name, text in _scripts.items():
+        workspace.mkdir(exist_ok=True, mode=0o700)
+        (workspace / name).write_bytes(text)
     server = Server(workspace, *words)
     try:
         yield server
     finally:
         server.stop()
+        _scripts.update((path.name, path.read_bytes()) for path in workspace.glob("vega-*.js"))
 
 
 @contextmanager

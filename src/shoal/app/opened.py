@@ -108,8 +108,11 @@ def inspected(path: Path, reading: Mapping[str, Any] | None) -> Opened:
     if own == better:
         return Opened(path, found)
     frame = shoal.read_table(path, own)
-    changed = better.model_dump(mode="json", exclude_defaults=True)
-    offered = {name: value for name, value in changed.items() if getattr(own, name) != getattr(better, name)}
+    said = own.model_dump(mode="json")
+    offered = {}
+    for name, value in better.model_dump(mode="json", exclude_defaults=True).items():
+        if value != said[name]:
+            offered[name] = [one for one in value if one not in said[name]] if isinstance(value, list) else value
     return Opened(path, replace(shoal.inspect(frame), reading=own), offered)
 
 

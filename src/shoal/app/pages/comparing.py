@@ -76,9 +76,19 @@ def _cards(run: Run) -> dict[str, dict[str, Any]]:
     }
 
 
+def _named_cards(run: Run) -> dict[str, dict[str, Any]]:
+    """Return the cards of a release with tables that say whose they are, since those of another stand beside them."""
+    cards = _cards(run)
+    for card in cards.values():
+        for part in card["parts"]:
+            if part.get("figures"):
+                part["figures"]["caption"] += f" ({run.name})"
+    return cards
+
+
 def _pairs(run: Run, other: Run) -> list[tuple[str, dict[str, Any] | None, dict[str, Any] | None]]:
     """Return the columns of two releases, each with what is drawn of it in either."""
-    first, second = _cards(run), _cards(other)
+    first, second = _named_cards(run), _named_cards(other)
     return [(name, first.get(name), second.get(name)) for name in dict.fromkeys([*first, *second])]
 
 

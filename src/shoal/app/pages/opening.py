@@ -119,7 +119,8 @@ def mend(desk: Desk, asked: Asked) -> Response:
     reading = dict(desk.workspace.settings().get("reading") or {})
     name, value, how = asked.field("name"), asked.field("value"), asked.field("how")
     if how == "offered":
-        reading |= desk.opened().offered
+        for own, more in desk.opened().offered.items():
+            reading[own] = [*reading.get(own, ()), *more] if isinstance(more, list) else more
     elif name in MARKS and value in MARKS[name]:
         _give(reading, name, value)
     elif name in ("missing", "signs") and value:
