@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import shoal
+from app_page import app
 from blocking_page import blocking
 from categories_page import categories
 from engines_page import engines
@@ -77,6 +78,7 @@ PAGES: dict[str, Callable[[], None]] = {
     "start": start,
     "engines": engines,
     "learning": learning,
+    "app": app,
 }
 
 _PUBLISHED_INTRODUCTION = """# Published results

@@ -32,6 +32,7 @@ BENCHMARKS = (
     "start",
     "learning",
     "engines",
+    "app",
 )
 
 

@@ -153,7 +153,7 @@ def test_a_sweep_is_drawn_while_it_runs_limits_are_sliders_and_a_point_is_taken(
     visit.settled()
     assert page.locator(".notice.good p").inner_text() != words
     visit.drawn()
-    page.locator("#results svg .mark-symbol.role-mark path").first.click()
+    page.locator("#results svg .mark-symbol.role-mark path").last.click()  # the topmost
     page.wait_for_url("**/protect")
     visit.plan_has("method: ")
 

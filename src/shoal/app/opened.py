@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 ROWS = 25  # of a page
 _LONGEST = 60  # letters of a cell that are shown
+_RISKS = 7  # answers about the risk of columns that are kept beside the last one
 MOST_VALUES = 200  # categories of a column that are listed
 
 
@@ -144,5 +145,6 @@ class Tables:
         key = (tuple(sorted(columns)), k)
         with self._lock:
             if key not in self._risks:
-                self._risks = {key: shoal.uniqueness(opened.frame, columns, k=k)}
+                latest = list(self._risks.items())[-_RISKS:]  # so that taking a change back counts nothing again
+                self._risks = {**dict(latest), key: shoal.uniqueness(opened.frame, columns, k=k)}
             return self._risks[key]
