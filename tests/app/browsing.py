@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-PATIENCE = int(__import__("os").environ.get("PATIENCE_TRY", 240_000))  # milliseconds
+PATIENCE = 240_000  # milliseconds
 NAMELESS = """() => Array.from(document.querySelectorAll('input:not([type=hidden]), select, textarea, button, a'))
   .filter(one => !(one.labels && one.labels.length) && !one.getAttribute('aria-label') && !one.textContent.trim())
   .map(one => one.outerHTML.slice(0, 80))"""

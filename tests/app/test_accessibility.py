@@ -71,5 +71,8 @@ def test_no_page_breaks_a_rule(axe, tmp_path):
                 visit.page.evaluate(OPEN)
                 visit.page.evaluate(axe)
                 assert visit.page.evaluate(CHECK) == [], f"{path}, {scheme}"
+                for width in (420, 1400):
+                    visit.page.set_viewport_size({"width": width, "height": 900})
+                    assert visit.page.evaluate("document.documentElement.scrollWidth") <= width, path
             visit.check()
             visit.close()
