@@ -47,7 +47,7 @@ def of_release(path: Path) -> str:
     """Return the ending that a release of a file gets: its own where that can be written.
 
     >>> of_release(Path("a.csv.gz")), of_release(Path("a.sas7bdat"))
-    ('.csv.gz', '.csv')
+    ('.csv.gz', '.xpt')
     """
     own = shoal.FORMATS[ending(path)]
     return f"{ending(path)}{packing(path)}" if own.write else own.instead

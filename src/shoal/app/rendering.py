@@ -120,10 +120,10 @@ def plain_type(name: str) -> str:
 def without_flags(note: str) -> str:
     """Return a note without the flags of the command line in it.
 
-    >>> without_flags("name it as persons (--persons)")
-    'name it as persons'
+    >>> without_flags("name it as persons (--persons)"), without_flags("grow (action: grow, or --action grow), or cap")
+    ('name it as persons', 'grow (action: grow), or cap')
     """
-    return re.sub(r" \(--[a-z-]+\)", "", note)
+    return re.sub(r" \(--[a-z-]+\)|, or --[a-z-]+( [a-z]+)?(?=\))", "", note)
 
 
 def as_bytes(size: int) -> str:

@@ -106,7 +106,8 @@ def risk(desk: Desk, asked: Asked) -> Response:
     names = [name for name in draft.quasi_identifiers(named) if name in opened.columns]
     k = settings.get("k") if isinstance(settings.get("k"), int) else 5
     found = desk.tables.risk(opened, names, int(k or 5)) if names else None
-    adds = sorted(found.by_column.items(), key=lambda own: -own[1]["risk_added"])[:_ADDS] if found else []
+    by_column = found.by_column if found else {}
+    adds = sorted(by_column.items(), key=lambda own: (-own[1]["risk_added"], -own[1]["risk_alone"]))[:_ADDS]
     return page(desk, "risk.html", found=found, k=k, adds=adds)
 
 
