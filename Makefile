@@ -22,7 +22,7 @@ test: lint types
 test-slow: .venv/dev.stamp
 	$(BIN)/python -m pytest -n 2 -m slow
 
-test-app: .venv/dev.stamp
+test-app: .venv/dev.stamp .venv/axe.stamp
 	$(BIN)/python -m pytest -n 2 -m app tests/app
 
 # DuckDB and Spark, also on a cluster; needs Java 17 for Spark, some 450 MB and minutes
@@ -103,6 +103,11 @@ clean:
 .venv/dev.stamp: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	touch $@ .venv/run.stamp .venv/app.stamp
+
+# rules of accessibility, for tests only; where there is no npm, those are skipped
+.venv/axe.stamp: .venv/bin/python
+	if command -v npm > /dev/null; then npm install --silent --no-save --prefix .venv/axe axe-core@4; fi
+	touch $@
 
 .venv/engines.stamp: .venv/dev.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[engines-test]"

@@ -22,6 +22,7 @@ RULES = "adult: age >= 18\nhours <= 60\nage >= and"
 
 def take(visit: Visit, name: str, height: int = HEIGHT) -> None:
     visit.page.set_viewport_size({"width": WIDTH, "height": height})
+    visit.page.evaluate("scrollTo({top: 0, behavior: 'instant'})")
     visit.page.screenshot(path=PICTURES / f"app-{name}.png")
     print(f"docs/images/app-{name}.png")
 
@@ -47,7 +48,7 @@ def walk(visit: Visit) -> None:
     region.locator(".depth-3").wait_for()
     page.locator("#rules-text").fill(RULES)
     page.locator(".checked .bad").wait_for()
-    take(visit, "meaning", 1150)
+    take(visit, "meaning", 1280)
     visit.go("/roles")
     page.get_by_label("Role of region").select_option("stratum")
     page.locator("tr.stratum").wait_for()

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import shoal
+from app_page import app
 from blocking_page import blocking
 from categories_page import categories
 from conditions_page import conditions
@@ -83,6 +84,7 @@ PAGES: dict[str, Callable[[], None]] = {
     "learning": learning,
     "sdcmicro": sdcmicro,
     "gallery": gallery,
+    "app": app,
 }
 
 _PUBLISHED_INTRODUCTION = """# Published results

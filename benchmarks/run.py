@@ -34,6 +34,7 @@ BENCHMARKS = (
     "sdcmicro",
     "engines",
     "conditions",
+    "app",
 )
 
 

@@ -212,3 +212,24 @@ def test_a_report_of_files_looks_for_their_hierarchies(jobs):
     page = shoal.write_report(jobs / "people.csv", jobs / "release.csv", jobs / "report.html").read_text()
     assert 'id="hierarchies"' not in page
     assert "is not where it was" in page
+
+
+@pytest.mark.parametrize(
+    ("source", "values", "above"),
+    [
+        ({"flat": True}, ["a", "b", "c", "d"], "*"),
+        ({"prefixes": True}, ["10", "11", "20", "31"], "1"),
+        ({"intervals": [10]}, ["1", "12", "25", "31"], "[0, 10)"),
+        ({"intervals": [10]}, [1.0, 12.0, 25.0, 31.0], 1.0),
+    ],
+    ids=["flat", "prefixes", "intervals", "floats"],
+)
+def test_a_report_draws_hierarchies_that_were_made_from_the_values_of_the_original(tmp_path, source, values, above):
+    pytest.importorskip("jinja2")
+    original = pl.DataFrame({"code": values * 2})
+    path = tmp_path / "report.html"
+    shoal.write_report(original, pl.DataFrame({"code": [above] * 8}), path, ["code"], hierarchies={"code": source})
+    drawn = path.read_text(encoding="utf-8").split('id="hierarchies"')[1].split("<pre")[1].split("</pre>")[0]
+    lines = [line.split("</code>")[0].lstrip("│├└─ ").rsplit(maxsplit=2) for line in drawn.splitlines()[1:]]
+    after = {name: int(count) for name, _, count in lines}
+    assert after["1" if above == 1.0 else above] == 8

@@ -80,13 +80,20 @@ class Server:
         self.process.stderr.close()
 
 
+_scripts = {}  # what draws plots, as the first server made it: that takes seconds each time
+
+
 @contextmanager
 def serving(workspace, *words):
+    for name, text in _scripts.items():
+        workspace.mkdir(exist_ok=True, mode=0o700)
+        (workspace / name).write_bytes(text)
     server = Server(workspace, *words)
     try:
         yield server
     finally:
         server.stop()
+        _scripts.update((path.name, path.read_bytes()) for path in workspace.glob("vega-*.js"))
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import pytest
 import shoal
 from shoal.app import draft, plan_fields, trees
 from shoal.app.two_columns import maps
+from small_wordnet import write_small_wordnet
 
 
 def settings(visitor):
@@ -307,3 +308,46 @@ def test_a_map_counts_every_record_with_both_values_once():
     assert sum(cell["records"] for cell in first["datasets"]["cells"]) == 3
     assert [cell["records"] for cell in second["datasets"]["cells"]] == [4]
     assert {cell["y"] for cell in first["datasets"]["cells"]} == {"a", "(missing)"}
+
+
+@pytest.fixture
+def jobs(visitor, tmp_path):
+    path = tmp_path / "jobs.csv"
+    pl.DataFrame({"job": ["technician", "cleaner#3", "executive", "IT"] * 10, "age": range(40)}).write_csv(path)
+    visitor.desk.open(path)
+    return visitor
+
+
+def test_a_hierarchy_from_wordnet(jobs, tmp_path):
+    pytest.importorskip("nltk", reason="the extra wordnet is not installed")
+    folder, column = write_small_wordnet(tmp_path / "nltk_data"), place(jobs, "job")
+    before = settings(jobs)
+    asked = {"column": column, "source": "wordnet", "folder": str(folder)}
+    lacking = jobs.post("/meaning/source", asked)
+    assert lacking.status_code == 400
+    assert "is not a noun of WordNet" in lacking.text
+    assert settings(jobs) == before
+    assert jobs.post("/meaning/source", asked | {"words": "IT = technician\n"}).status_code == 303
+    source = settings(jobs)["hierarchies"]["job"]
+    assert source == {"wordnet": {"words": {"IT": "technician"}, "folder": str(folder)}}
+    text = jobs.get("/meaning").text
+    assert 'data-node="skilled_worker"' in text
+    assert "IT = technician</textarea>" in text
+    jobs.post("/meaning/tree", {"column": column, "how": "remove", "node": "skilled_worker"})
+    assert settings(jobs)["hierarchies"]["job"]["pairs"], "edited, it is in the plan by its names"
+    assert "skilled_worker" not in str(settings(jobs)["hierarchies"])
+    shoal.protect(jobs.desk.opened().frame, plan=shoal.Plan(**settings(jobs)))
+
+
+def test_a_column_of_many_values_has_all_of_them_in_its_order_and_its_tree(visitor, tmp_path):
+    path = tmp_path / "many.csv"
+    pl.DataFrame({"code": [f"c{i:03d}" for i in range(300)] * 3, "age": range(900)}).write_csv(path)
+    visitor.desk.open(path)
+    for source in ("order", "flat"):
+        visitor.post("/meaning/source", {"column": "0", "source": source})
+        assert visitor.get("/meaning").status_code == 200
+    change = {"column": "0", "how": "add", "node": "*", "other": "new"}
+    assert visitor.post("/meaning/tree", change).status_code == 303
+    assert len(settings(visitor)["hierarchies"]["code"]["pairs"]) == 301
+    visitor.post("/meaning/source", {"column": "0", "source": "order"})
+    assert len(settings(visitor)["orders"]["code"]) == 300

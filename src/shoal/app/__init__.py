@@ -19,6 +19,7 @@ _NEEDED = ("starlette", "uvicorn", "jinja2", "altair", "vl_convert")
 def open_app(
     table: str | Path | None = None,
     *,
+    plan: str | Path | None = None,
     workspace: str | Path = WORKSPACE,
     example: bool = False,
     port: int = 0,
@@ -32,6 +33,8 @@ def open_app(
     ----------
     table : path
         A table to open at once.
+    plan : path
+        A plan to begin with, in the place of what looking at the table proposes.
     workspace : path
         Folder for all that is opened, chosen and made; made where it is not there. Used by one server at a time.
     example : bool
@@ -63,6 +66,7 @@ def open_app(
 
     serve(
         None if table is None else Path(table),
+        plan=None if plan is None else Path(plan),
         workspace=Path(workspace),
         example=example,
         port=port,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import shoal
-from shoal.app import draft
+from shoal.app import draft, given_plans
 from shoal.app.opened import Opened, Tables
 from shoal.app.plot_scripts import PlotScripts
 from shoal.app.runs import Run, Runs
@@ -53,7 +53,9 @@ class Desk:
         table = self.workspace.table()
         if not table:
             raise NothingOpen
-        return self.tables.open(Path(table["path"]), self.workspace.settings().get("reading"))
+        if not self.workspace.has_plan():  # it could not be read before
+            return self.open(Path(table["path"]), **_kept(table))
+        return self.tables.open(Path(table["path"]), self.workspace.settings().get("reading") or {})
 
     def table_name(self) -> str:
         """Return the name of the table that is open; empty where none is."""
@@ -72,6 +74,39 @@ class Desk:
         with self.workspace.changed_settings() as settings:
             settings.update(draft.proposed(opened.inspection))
         return opened
+
+    def read_again(self, reading: dict[str, Any]) -> Opened:
+        """Read the table in another way; what was chosen stays, unless nothing was, or it has other columns now."""
+        table = self.workspace.table()
+        if not table:
+            raise NothingOpen
+        path = Path(table["path"])
+        if not self.workspace.has_plan():
+            return self.open(path, reading, **_kept(table))
+        try:
+            untouched = self.workspace.settings() == draft.proposed(self.opened().inspection)
+        except shoal.ShoalError:
+            untouched = False
+        opened = self.tables.open(path, reading)
+        with self.workspace.changed_settings() as settings:
+            if untouched or given_plans.unknown_columns(settings, opened.columns):
+                settings.clear()
+                settings.update(draft.proposed(opened.inspection))
+            draft.give_reading(settings, opened.inspection.reading)
+        return opened
+
+    def take_plan(self, text: str, beside: Path | None = None) -> None:
+        """Take a plan from its text, whole, for the table that is open; names of files are looked for beside it."""
+        table = self.workspace.table()
+        if not table:
+            raise NothingOpen
+        path = Path(table["path"])
+        settings = given_plans.from_yaml(text, None if self.shared else beside or path.parent)
+        opened = self.tables.open(path, settings.get("reading") or {})
+        given_plans.check_columns(settings, opened.columns)
+        with self.workspace.changed_settings() as stored:
+            stored.clear()
+            stored.update(settings)
 
     def run(self, number: str) -> Run:
         """Return a run; raises NotThere where there is none."""
@@ -92,6 +127,6 @@ class Desk:
         return draft.why_not(self.workspace.settings())
 
 
-def endings() -> list[str]:
-    """Return the endings of files that can be opened."""
-    return [*shoal.FORMATS, ".csv.gz"]
+def _kept(table: dict[str, Any]) -> dict[str, Any]:
+    """Return what is known of a table and stays when it is read again."""
+    return {name: value for name, value in table.items() if name == "example"}

@@ -13,6 +13,7 @@ import shoal
 
 Settings = dict[str, Any]
 KEPT = "kept"
+AUTO = "auto"  # in the place of quasi-identifiers: all columns without another role
 ROLES = {
     shoal.Role.IDENTIFIER: "names somebody: removed",
     shoal.Role.QUASI_IDENTIFIER: "could single somebody out: protected",
@@ -27,7 +28,7 @@ _LISTS = {
     shoal.Role.CONFIDENTIAL: "confidential",
     shoal.Role.STRATUM: "strata",
 }
-_OF_QUASI_IDENTIFIERS = ("hierarchies", "orders", "column_weights", "aggregators", "decimals")
+OF_QUASI_IDENTIFIERS = ("hierarchies", "orders", "column_weights", "aggregators", "decimals")
 KINDS = {
     "": "as it is",
     "nominal": "names without an order",
@@ -52,6 +53,12 @@ def in_sets(settings: Mapping[str, Any]) -> Settings:
     if sets and all(isinstance(name, str) for name in sets):
         sets = [sets]
     return {**settings, "quasi_identifiers": [list(part) for part in sets]}
+
+
+def give_reading(settings: Settings, reading: shoal.Reading) -> None:
+    """Say how the table is read; nothing where all is usual."""
+    said = reading.model_dump(mode="json", exclude_defaults=True)
+    give(settings, "reading", said or None)
 
 
 def plan_of(settings: Mapping[str, Any]) -> shoal.Plan:
@@ -96,6 +103,17 @@ def quasi_identifiers(settings: Mapping[str, Any]) -> list[str]:
     return [name for part in settings.get("quasi_identifiers") or () for name in part]
 
 
+def is_auto(settings: Mapping[str, Any]) -> bool:
+    """Whether the plan leaves the choice of quasi-identifiers to the run."""
+    return quasi_identifiers(settings) == [AUTO]
+
+
+def name_columns(settings: Settings, columns: Iterable[str]) -> None:
+    """Name the quasi-identifiers of a plan that left their choice to the run: columns without another role."""
+    settings["quasi_identifiers"] = [[name for name in columns if name not in roles(settings)]]
+    settings.pop("set_size", None)
+
+
 def give_role(settings: Settings, names: Iterable[str], role: str) -> None:
     """Give columns a role, which takes them out of any other.
 
@@ -104,11 +122,10 @@ def give_role(settings: Settings, names: Iterable[str], role: str) -> None:
     >>> settings
     {'quasi_identifiers': [['age']], 'confidential': ['job']}
     """
-    chosen = list(names)
     if role != KEPT and role not in ROLES:
         raise shoal.PlanError("role: there is no such role")
-    if role == shoal.Role.QUASI_IDENTIFIER:
-        chosen = [name for name in chosen if name not in quasi_identifiers(settings)]
+    now = roles(settings)
+    chosen = [name for name in names if now.get(name, KEPT) != role]
     sets = [[name for name in part if name not in chosen] for part in settings.get("quasi_identifiers") or ()]
     settings["quasi_identifiers"] = [part for part in sets if part]
     for setting in (*_LISTS.values(), "persons"):
@@ -125,7 +142,7 @@ def give_role(settings: Settings, names: Iterable[str], role: str) -> None:
         return
     for name in chosen:
         be_of_kind(settings, name, "")
-    for setting in _OF_QUASI_IDENTIFIERS:
+    for setting in OF_QUASI_IDENTIFIERS:
         _without(settings, setting, chosen)
     if role in _LISTS:
         listed = _LISTS[shoal.Role(role)]
@@ -152,9 +169,11 @@ def _leave_household(settings: Settings, names: Sequence[str]) -> None:
 def _without(settings: Settings, setting: str, names: Sequence[str]) -> None:
     """Take columns out of a list or a mapping of columns, and the setting out of the plan where nothing is left."""
     given = settings.get(setting)
+    if not given:  # an empty list can be meant
+        return
     if isinstance(given, Mapping):
         given = {name: value for name, value in given.items() if name not in names}
-    elif given:
+    else:
         given = [name for name in given if name not in names]
     if given:
         settings[setting] = given
@@ -198,6 +217,8 @@ def put_into_set(settings: Settings, name: str, place: int) -> None:
     sets = settings.get("quasi_identifiers") or []
     if name not in quasi_identifiers(settings) or not 0 <= place <= len(sets):
         raise shoal.PlanError("sets: there is no such set, or the column is not a quasi-identifier")
+    if place < len(sets) and name in sets[place]:
+        return
     sets = [[other for other in part if other != name] for part in [*sets, []]]
     sets[place].append(name)
     settings["quasi_identifiers"] = [part for part in sets if part]
@@ -212,8 +233,8 @@ def give(settings: Settings, setting: str, value: Any) -> None:
         settings[setting] = value
 
 
-def options_of(method: str, given: Mapping[str, str]) -> dict[str, Any]:
-    """Return the options of a method from texts, without those that are left at their defaults."""
+def options_of(method: str, given: Mapping[str, str], before: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a method from texts, without those at their defaults that were not said before."""
     found: dict[str, Any] = {}
     mistakes: list[str] = []
     for option in shoal.METHODS[method].options:
@@ -225,7 +246,7 @@ def options_of(method: str, given: Mapping[str, str]) -> dict[str, Any]:
         except shoal.PlanError as error:
             mistakes += error.mistakes
             continue
-        if value != option.default:
+        if value != option.default or before.get(option.name) == value:
             found[option.name] = value
     if mistakes:
         raise shoal.PlanError(mistakes)

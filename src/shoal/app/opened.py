@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 ROWS = 25  # of a page
 _LONGEST = 60  # letters of a cell that are shown
+_RISKS = 7  # answers about the risk of columns that are kept beside the last one
 MOST_VALUES = 200  # categories of a column that are listed
 
 
@@ -33,10 +34,13 @@ class Opened:
         Its file.
     inspection : shoal.Inspection
         What was found in it.
+    offered : dict
+        Settings of reading that looking at it proposes beside those that it was read with.
     """
 
     path: Path
     inspection: shoal.Inspection
+    offered: dict[str, Any] = field(default_factory=dict)
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -64,10 +68,11 @@ class Opened:
         """Return a page of rows as texts, long ones cut; None where a cell is missing."""
         return [[_shown(cell) for cell in row] for row in self.frame.slice(start, ROWS).rows()]
 
-    def values(self, name: str) -> list[str]:
-        """Return the different values of a column as texts, the commonest first; not more than can be listed."""
+    def values(self, name: str, most: int | None = None) -> list[str]:
+        """Return the different values of a column as texts, the commonest first; all, or so many at most."""
         counts = self.frame.get_column(name).alias("").drop_nulls().value_counts(sort=True)
-        return [str(value) for value in counts.get_column("").head(MOST_VALUES).to_list()]
+        found = counts.get_column("")
+        return [_named(value) for value in (found if most is None else found.head(most)).to_list()]
 
 
 def _shown(cell: Any) -> str | None:
@@ -75,6 +80,41 @@ def _shown(cell: Any) -> str | None:
         return None
     text = shoal.printable(str(cell))
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _named(value: Any) -> str:
+    """Return the name that a value has in hierarchies and orders: a whole number has no decimals."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def by_size(value: str) -> tuple[float, str]:
+    """Return what values are sorted by: numbers by their size, before all other texts."""
+    try:
+        return float(value), value
+    except ValueError:
+        return float("inf"), value
+
+
+def _said(reading: Mapping[str, Any]) -> str:
+    """Return what is said about reading as a text, whatever stands there at its default."""
+    return shoal.Reading(**reading).model_dump_json(exclude_defaults=True)
+
+
+def inspected(path: Path, reading: Mapping[str, Any] | None) -> Opened:
+    """Read a table as it is said, and look at it; without a reading, as looking at it proposes."""
+    found = shoal.inspect(path, reading)
+    if reading is None:
+        return Opened(path, found)
+    own, better = shoal.Reading(**reading), found.reading
+    if own == better:
+        return Opened(path, found)
+    frame = shoal.read_table(path, own)
+    said = own.model_dump(mode="json")
+    offered = {}
+    for name, value in better.model_dump(mode="json", exclude_defaults=True).items():
+        if value != said[name]:
+            offered[name] = [one for one in value if one not in said[name]] if isinstance(value, list) else value
+    return Opened(path, replace(shoal.inspect(frame), reading=own), offered)
 
 
 class Tables:
@@ -89,19 +129,15 @@ class Tables:
     def open(self, path: Path, reading: Mapping[str, Any] | None) -> Opened:
         """Return a table, read anew where its file or the way of reading it has changed.
 
-        Without a reading it is proposed; with one, that is taken as it is.
+        Without a reading, not even an empty one, it is proposed; with one, that is taken as it is.
         """
-        given = dict(reading or {})
         stat = path.stat() if path.is_file() else None
-        key = (str(path), stat and (stat.st_mtime_ns, stat.st_size), repr(sorted(given.items())))
+        file = (str(path), stat and (stat.st_mtime_ns, stat.st_size))
         with self._lock:
-            if self._opened is None or key != self._key:
+            if self._opened is None or reading is None or (*file, _said(reading)) != self._key:
                 self._opened, self._key, self._risks = None, None, {}
-                self._opened = Opened(path, shoal.inspect(path, given or None))
-                self._key = key
-                proposed = self._opened.inspection.reading.model_dump(mode="json", exclude_defaults=True)
-                if proposed != given:  # what was proposed reads the same table
-                    self._key = (*key[:2], repr(sorted(proposed.items())))
+                self._opened = inspected(path, reading)
+                self._key = (*file, _said(self._opened.inspection.reading.model_dump(mode="json")))
             return self._opened
 
     def risk(self, opened: Opened, columns: Sequence[str], k: int) -> shoal.Uniqueness:
@@ -109,5 +145,6 @@ class Tables:
         key = (tuple(sorted(columns)), k)
         with self._lock:
             if key not in self._risks:
-                self._risks = {key: shoal.uniqueness(opened.frame, columns, k=k)}
+                latest = list(self._risks.items())[-_RISKS:]  # so that taking a change back counts nothing again
+                self._risks = {**dict(latest), key: shoal.uniqueness(opened.frame, columns, k=k)}
             return self._risks[key]

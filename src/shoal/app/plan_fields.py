@@ -1,7 +1,8 @@
 """The settings of a plan that have no page of their own, as fields of a form, from :class:`shoal.Plan` itself.
 
-A setting that the plan learns appears here by itself: a choice for a Literal, a box for true and false, a number, and
-YAML for all that is nested. What it means is what the plan says about it.
+A setting that the plan learns appears here by itself: a choice for a Literal and for true and false, a number, and YAML
+for all that is nested. What it means is what the plan says about it. A field that comes back as it was sent changes
+nothing, so that no setting is lost or written in another way by being shown.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ class PlanField:
     ----------
     name, doc : str
         Its name, and what the plan says about it.
-    form : {"choice", "flag", "number", "yaml"}
+    form : {"choice", "number", "yaml"}
         What kind of field it is.
-    choices : tuple of str
+    choices : tuple
         What can be chosen.
     optional : bool
         Whether nothing can be said, too.
@@ -50,7 +51,7 @@ class PlanField:
     name: str
     doc: str
     form: str
-    choices: tuple[str, ...]
+    choices: tuple[Any, ...]
     optional: bool
     value: Any
     said: bool
@@ -64,6 +65,11 @@ class PlanField:
             return "" if self.value is None or not self.said else str(self.value)
         dumped: str = yaml.safe_dump(self.value, default_flow_style=None, sort_keys=False, allow_unicode=True)
         return dumped.removesuffix("...\n").strip()
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What can be chosen, by the words for it."""
+        return {str(one).lower() if isinstance(one, bool) else str(one): one for one in self.choices}
 
     @property
     def title(self) -> str:
@@ -86,18 +92,18 @@ def _field(name: str, settings: Mapping[str, Any]) -> PlanField:
     return PlanField(name, documented().get(name, ""), form, choices, optional, value, value != default)
 
 
-def _form(annotation: Any) -> tuple[str, tuple[str, ...], bool]:
+def _form(annotation: Any) -> tuple[str, tuple[Any, ...], bool]:
     """Return the kind of field for a type, its choices, and whether nothing can be said."""
     parts = get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else (annotation,)
     optional = type(None) in parts
     rest = [part for part in parts if part is not type(None)]
     bare = rest[0] if len(rest) == 1 else None
-    if get_origin(bare) is Literal:
-        return "choice", tuple(map(str, get_args(bare))), optional
     if hasattr(bare, "__metadata__"):  # Annotated
         bare = get_args(bare)[0]
+    if get_origin(bare) is Literal:
+        return "choice", get_args(bare), optional
     if bare is bool:
-        return "flag", (), optional
+        return "choice", (False, True), optional
     return ("number" if bare in (int, float) else "yaml"), (), optional
 
 
@@ -126,16 +132,21 @@ def take(settings: dict[str, Any], asked: Asked) -> list[str]:
         sent = f"setting_{field.name}"
         if not asked.has(sent):
             continue
-        text = asked.fields(sent)[-1].strip()
-        if field.form == "flag":
-            draft.give(settings, field.name, text == "true")
-        elif field.form == "choice":
-            draft.give(settings, field.name, text if text in field.choices else None)
+        text = asked.fields(sent)[-1].strip().replace("\r\n", "\n")
+        if field.form == "choice":
+            if text != next((words for words, one in field.told.items() if one == field.value), ""):
+                draft.give(settings, field.name, field.told.get(text))
+        elif text == field.text:
+            continue
         elif not text:
             settings.pop(field.name, None)
         else:
             try:
-                draft.give(settings, field.name, yaml.safe_load(text))
-            except yaml.YAMLError:
+                draft.give(settings, field.name, _number(text) if field.form == "number" else yaml.safe_load(text))
+            except (yaml.YAMLError, ValueError):
                 mistakes.append(f"{field.name}: is not written as a plan has it; see docs/plan.md")
     return mistakes
+
+
+def _number(text: str) -> int | float:
+    return int(text) if text.lstrip("+-").isdecimal() else float(text)

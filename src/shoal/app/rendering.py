@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -44,6 +45,7 @@ def environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         loader=jinja2.FunctionLoader(template_text),
     )
+    made.filters |= {"plain_type": plain_type, "note": without_flags}
     made.filters |= {"count": lambda number: f"{number:,}", "figure": figure, "bytes": as_bytes, "json": json.dumps}
     made.globals |= {"steps": STEPS, "counted": counted, "one_or_many": one_or_many, "fewer_others": fewer_others}
     return made
@@ -97,6 +99,31 @@ def figure(value: Any, places: int = 2) -> str:
     if value is None:
         return ""
     return decimal(float(value), places) if isinstance(value, float) else f"{value:,}"
+
+
+def plain_type(name: str) -> str:
+    """Return the type of a column in words; as it is where there are none.
+
+    >>> plain_type("Int64"), plain_type("Float32"), plain_type("Datetime(time_unit='us')"), plain_type("Binary")
+    ('whole number', 'number', 'date and time', 'Binary')
+    """
+    words = {
+        **dict.fromkeys(("Int", "UInt"), "whole number"),
+        **dict.fromkeys(("Float", "Decimal"), "number"),
+        **dict.fromkeys(("String", "Categorical", "Enum"), "text"),
+        **{"Date": "date", "Datetime": "date and time", "Time": "time", "Duration": "duration", "Boolean": "yes or no"},
+    }
+    bare = re.match(r"[A-Za-z]*", name)
+    return words.get(bare[0] if bare else "", name)
+
+
+def without_flags(note: str) -> str:
+    """Return a note without the flags of the command line in it.
+
+    >>> without_flags("name it as persons (--persons)"), without_flags("grow (action: grow, or --action grow), or cap")
+    ('name it as persons', 'grow (action: grow), or cap')
+    """
+    return re.sub(r" \(--[a-z-]+\)|, or --[a-z-]+( [a-z]+)?(?=\))", "", note)
 
 
 def as_bytes(size: int) -> str:

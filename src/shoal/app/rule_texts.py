@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +47,16 @@ def cut_rules(text: str) -> list[tuple[int, str]]:
         else:
             found.append((number, line.strip()))
     return found
+
+
+def as_text(rules: Iterable[str]) -> str:
+    r"""Return rules as a text from which they are cut again as they were.
+
+    >>> as_text(["AGE >= 0", "A +\nB = C"])
+    'AGE >= 0\nA +\n  B = C'
+    """
+    lines = [rule.splitlines() for rule in rules]
+    return "\n".join("\n".join([own[0], *(f"  {line.lstrip()}" for line in own[1:])]) for own in lines if own)
 
 
 def check_text(frame: Any, text: str, orders: Any = None) -> list[CheckedRule]:

@@ -37,7 +37,8 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-ENTRANCE = "/enter"  # the only place for somebody without the cookie
+ENTRANCE = "/enter"  # the only place for somebody without the cookie, beside how it looks
+_LOOK = ("/static/look.css", "/static/app.css")
 _SAFE = ("GET", "HEAD")
 _TRIES, _WAIT = 5, 60.0  # wrong passwords, and for how many seconds none is looked at after so many
 
@@ -147,7 +148,7 @@ class Guard:
             return 421, "This is not the address of this server."
         if scope["method"] not in _SAFE and not self._from_here(headers):
             return 403, "Refused: this did not come from a page of this application."
-        if scope["path"] == ENTRANCE:
+        if scope["path"] == ENTRANCE or (scope["path"] in _LOOK and scope["method"] in _SAFE):
             return None
         if not self._has_cookie(headers):
             return 401, "Open the address that `shoal app` printed when it started."

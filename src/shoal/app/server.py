@@ -137,6 +137,7 @@ async def _asset(desk: Desk, request: Request) -> Response:
 def serve(
     table: Path | None,
     *,
+    plan: Path | None = None,
     workspace: Path,
     example: bool = False,
     port: int = 0,
@@ -154,6 +155,8 @@ def serve(
             desk.open(table.absolute())
         elif example and not desk.table_path():
             pages.open_example(desk)
+        if plan is not None:
+            _take(desk, plan)
         bound = _bound(share or "127.0.0.1", port)
         where = Place(share or "127.0.0.1", bound.getsockname()[1])
         keys = Keys() if password is None else Keys.with_password(password)
@@ -167,6 +170,17 @@ def serve(
         if place is not None:
             place.close()
         os.umask(before)
+
+
+def _take(desk: Desk, plan: Path) -> None:
+    """Begin with a plan; files that it names are beside it."""
+    if not desk.table_path():
+        raise shoal.PlanError("plan: there is no table for it; name one")
+    try:
+        text = plan.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        raise shoal.FileError(f"the plan '{plan}' cannot be read") from None
+    desk.take_plan(text, plan.absolute().parent)
 
 
 def _bound(host: str, port: int) -> socket.socket:

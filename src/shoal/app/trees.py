@@ -99,6 +99,6 @@ CHANGES: dict[str, Callable[[Pairs, str, str], Pairs]] = {"rename": rename, "mov
 
 
 def settings_of(pairs: Pairs, before: Mapping[str, Any]) -> dict[str, Any]:
-    """Return pairs as the settings of a plan, with the distance that was chosen before."""
-    kept = {name: before[name] for name in ("distance",) if name in before}
+    """Return pairs as the settings of a plan, with what was said before that is not about where they came from."""
+    kept = {name: before[name] for name in ("distance", "siblings") if name in before}
     return {"pairs": [list(pair) for pair in pairs], **kept}

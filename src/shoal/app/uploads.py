@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 
 import shoal
 from shoal.app.desk import Desk
+from shoal.app.endings import is_known
 from shoal.app.rendering import as_bytes
 
 _LEFT = 64 * 2**20  # bytes of the disk that an upload leaves free
@@ -69,8 +70,7 @@ async def _stored(desk: Desk, request: Request) -> Path:
 
 
 def _check_name(path: Path) -> None:
-    last = path.name.lower().removesuffix(".gz")
-    if not any(last.endswith(ending) for ending in shoal.FORMATS):
+    if not is_known(path):
         raise Refused(415, f"Files that can be opened end in {', '.join(shoal.FORMATS)}.")
 
 

@@ -16,6 +16,9 @@ PASSWORD = "SHOAL_APP_PASSWORD"
 
 def app(
     table: Annotated[Path | None, typer.Argument(metavar="[TABLE]", help="A table to open at once.")] = None,
+    plan: Annotated[
+        Path | None, typer.Option(metavar="PLAN", help="A plan to begin with, instead of what is proposed.")
+    ] = None,
     example: Annotated[bool, typer.Option("--example", help="Open the embedded example, if nothing is open.")] = False,
     workspace: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Where everything is kept; made where it is not there.")
@@ -42,6 +45,7 @@ def app(
             )
         shoal.open_app(
             table,
+            plan=plan,
             workspace=workspace,
             example=example,
             port=port,

@@ -199,7 +199,7 @@ def _outlines(
     """Draw the hierarchies that the measures are by."""
     drawn = []
     for name in measures.semantic:
-        values = dict.fromkeys(str(label) for table in tables for label in table.factor(name).labels)
+        values = tables[0].factor(name).labels  # a release has names that are above them, too
         drawn.append(outline(name, load_hierarchy(sources[name], values), *tables, edition.least))
     return drawn
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.columns.hierarchy import Hierarchy
+from shoal.columns.hierarchy import Hierarchy, name_of
 from shoal.kernels.arrays import Ints
 from shoal.tables.table import Table
 
@@ -62,7 +62,7 @@ def outline(column: str, hierarchy: Hierarchy, original: Table, released: Table,
 
 def _counts(column: str, hierarchy: Hierarchy, table: Table) -> Ints:
     cells, observed = table.cells(column)
-    codes = hierarchy.codes_of(str(cell) for cell, there in zip(cells, observed.tolist(), strict=True) if there)
+    codes = hierarchy.codes_of(name_of(cell) for cell, there in zip(cells, observed.tolist(), strict=True) if there)
     return np.bincount(codes[codes >= 0], minlength=len(hierarchy))
 
 

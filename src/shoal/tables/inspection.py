@@ -29,6 +29,25 @@ from shoal.tables.table import Table, open_table
 
 
 @dataclass(frozen=True)
+class Question:
+    """A text or a number that may stand for missing values; only the user knows.
+
+    Attributes
+    ----------
+    mark : str
+        What it is, as ``missing`` takes it.
+    columns : tuple of str
+        The columns that have it.
+    words : str
+        The question, which is among the notes, too.
+    """
+
+    mark: str
+    columns: tuple[str, ...]
+    words: str
+
+
+@dataclass(frozen=True)
 class Inspection:
     """What was found in a table.
 
@@ -42,6 +61,8 @@ class Inspection:
         How it was read.
     notes : tuple of str
         What was guessed while reading, and questions to the user.
+    questions : tuple of Question
+        What may stand for missing values.
     table
         The table as it was read, or as it was given. Never written anywhere.
     """
@@ -50,6 +71,7 @@ class Inspection:
     proposals: list[Proposal]
     reading: Reading
     notes: tuple[str, ...]
+    questions: tuple[Question, ...] = ()
     table: Any = field(default=None, repr=False, compare=False)
 
     def plan(self, k: int = 5) -> Plan:
@@ -165,8 +187,9 @@ def inspect(data: Any, reading: Reading | Mapping[str, Any] | None = None) -> In
         data, notes = source.frame, (*source.notes, *notes)
     table = open_table(data)
     proposals = propose(table, labelled)
-    questions = _marks_left(table, declared) + _codes_for_missing(table, proposals, declared)
-    return Inspection(len(table), proposals, reading, (*notes, *index_suspects(table), *questions), data)
+    questions = (*_marks_left(table, declared), *_codes_for_missing(table, proposals, declared))
+    notes = (*notes, *index_suspects(table), *(question.words for question in questions))
+    return Inspection(len(table), proposals, reading, notes, questions, data)
 
 
 def _read_better(data: str | Path, source: Source, reading: Reading) -> tuple[Source, Reading, list[str]]:
@@ -231,8 +254,8 @@ def _labelled(source: Source) -> set[str]:
     return found
 
 
-def _marks_left(table: Table, declared: bool) -> list[str]:
-    """Say where texts are left that usually mark missing values."""
+def _marks_left(table: Table, declared: bool) -> list[Question]:
+    """Ask where texts are left that usually mark missing values."""
     found: dict[str, list[str]] = {}
     for name in table.names:
         if table.kind(name) is Kind.NOMINAL:
@@ -240,10 +263,13 @@ def _marks_left(table: Table, declared: bool) -> list[str]:
             for mark in texts_for_missing(texts, numeric=True):
                 found.setdefault(mark, []).append(name)
     how = "say so with `missing`" if declared else "make them missing before"
-    return [f"does {mark} mark missing values in {_listed(names)}? If so, {how}" for mark, names in found.items()]
+    return [
+        Question(mark, tuple(names), f"does {mark} mark missing values in {_listed(names)}? If so, {how}")
+        for mark, names in found.items()
+    ]
 
 
-def _codes_for_missing(table: Table, proposals: list[Proposal], declared: bool) -> list[str]:
+def _codes_for_missing(table: Table, proposals: list[Proposal], declared: bool) -> list[Question]:
     """Ask about numbers that look like codes for missing values."""
     questions = []
     for one in proposals:
@@ -254,9 +280,8 @@ def _codes_for_missing(table: Table, proposals: list[Proposal], declared: bool) 
         values = table.rough_numbers(name)[~np.asarray(observed, dtype=bool)]
         for code, count in numbers_for_missing(values[np.isfinite(values)]).items():
             how = f"say so with `missing` ('{code}')" if declared else "make them missing before"
-            questions.append(
-                f"does {code} mark missing values in {_listed([name])} ({counted(count, 'record')})? If so, {how}"
-            )
+            words = f"does {code} mark missing values in {_listed([name])} ({counted(count, 'record')})? If so, {how}"
+            questions.append(Question(code, (name,), words))
     return questions
 
 

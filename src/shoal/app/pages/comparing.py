@@ -10,6 +10,7 @@ from starlette.responses import Response
 import shoal
 from shoal.app.asking import Asked
 from shoal.app.desk import Desk
+from shoal.app.endings import is_text
 from shoal.app.rendering import page
 from shoal.app.runs import Run
 from shoal.app.two_columns import maps
@@ -75,9 +76,19 @@ def _cards(run: Run) -> dict[str, dict[str, Any]]:
     }
 
 
+def _named_cards(run: Run) -> dict[str, dict[str, Any]]:
+    """Return the cards of a release with tables that say whose they are, since those of another stand beside them."""
+    cards = _cards(run)
+    for card in cards.values():
+        for part in card["parts"]:
+            if part.get("figures"):
+                part["figures"]["caption"] += f" ({run.name})"
+    return cards
+
+
 def _pairs(run: Run, other: Run) -> list[tuple[str, dict[str, Any] | None, dict[str, Any] | None]]:
     """Return the columns of two releases, each with what is drawn of it in either."""
-    first, second = _cards(run), _cards(other)
+    first, second = _named_cards(run), _named_cards(other)
     return [(name, first.get(name), second.get(name)) for name in dict.fromkeys([*first, *second])]
 
 
@@ -109,14 +120,10 @@ def released(path: Path, plan: shoal.Plan) -> Any:
     """Return a release as a table; the last one is kept in memory."""
     key = (path, path.stat().st_mtime_ns)
     if key not in _read:
-        frame = shoal.read_table(path, plan.reading if shoal.FORMATS[_ending(path)].text else None)
+        frame = shoal.read_table(path, plan.reading if is_text(path) else None)
         _read.clear()
         _read[key] = frame
     return _read[key]
-
-
-def _ending(path: Path) -> str:
-    return Path(path.name.removesuffix(".gz")).suffix
 
 
 ROUTES = [("GET", "/compare", show)]

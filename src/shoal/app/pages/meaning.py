@@ -11,9 +11,9 @@ import shoal
 from shoal.app import draft, trees
 from shoal.app.asking import Asked, go_to
 from shoal.app.desk import Desk
-from shoal.app.opened import MOST_VALUES, Opened
+from shoal.app.opened import MOST_VALUES, Opened, by_size
 from shoal.app.rendering import page
-from shoal.app.rule_texts import check_text, cut_rules
+from shoal.app.rule_texts import as_text, check_text, cut_rules
 from shoal.app.workspace import NotThere, free_path, safe_name
 
 SOURCES = {
@@ -32,7 +32,7 @@ def show(desk: Desk, asked: Asked) -> Response:
     """Show the hierarchies of the categories, and the rules."""
     opened = desk.opened()
     settings = desk.workspace.settings()
-    text = "\n".join(settings.get("rules") or ())
+    text = as_text(settings.get("rules") or ())
     return page(
         desk,
         "meaning.html",
@@ -64,11 +64,12 @@ def _category(opened: Opened, settings: dict[str, Any], name: str) -> dict[str, 
         "place": opened.columns.index(name),
         "kind": draft.kind(settings, name),
         "source": source,
-        "values": opened.values(name),
+        "values": opened.values(name, MOST_VALUES),
         "order": (settings.get("orders") or {}).get(name),
         "tree": None,
         "lines": [],
         "wrong": [],
+        "words": _words(source),
         "distance": (source or {}).get("distance", DISTANCES[0]) if isinstance(source, dict) else DISTANCES[0],
     }
     if source is None:
@@ -87,6 +88,15 @@ def _category(opened: Opened, settings: dict[str, Any], name: str) -> dict[str, 
     }
 
 
+def _words(source: Any) -> dict[str, str]:
+    """Return what was said about WordNet, as fields of a form: the words of values, and a folder."""
+    said = source.get("wordnet") if isinstance(source, dict) else None
+    said = said if isinstance(said, dict) else {}
+    words = said.get("words") if isinstance(said.get("words"), dict) else {}
+    return {"words": "\n".join(f"{value} = {word}" for value, word in (words or {}).items()),
+            "folder": said.get("folder") or ""}  # fmt: skip
+
+
 def take_source(desk: Desk, asked: Asked) -> Response:
     """Make a hierarchy or an order for a column from its values, or take it away."""
     opened = desk.opened()
@@ -96,27 +106,28 @@ def take_source(desk: Desk, asked: Asked) -> Response:
     with desk.workspace.changed_settings() as settings:
         before = dict(settings)
         if source == "order":
-            draft.be_of_kind(settings, name, "ordinal", sorted(opened.values(name), key=_by_size))
+            draft.be_of_kind(settings, name, "ordinal", sorted(opened.values(name), key=by_size))
         else:
-            draft.take_hierarchy(settings, name, _made(source, asked))
+            draft.take_hierarchy(settings, name, _made(source, asked, desk.shared))
         _check(settings, before, opened, name)
     return go_to("/meaning")
 
 
-def _made(source: str, asked: Asked) -> dict[str, Any] | None:
+def _made(source: str, asked: Asked, shared: bool) -> dict[str, Any] | None:
+    """Return where a hierarchy is to come from, as a plan says it."""
     numbers = [part for part in asked.field("numbers").replace(",", " ").split() if part.replace(".", "").isdecimal()]
     if source == "prefixes":
         return {"prefixes": [int(part) for part in numbers if part.isdecimal()] or True}
     if source == "intervals":
         return {"intervals": [float(part) for part in numbers] or [10.0]}
+    if source == "wordnet":
+        lines = [line.split("=", 1) for line in asked.field("words").splitlines() if "=" in line]
+        said: dict[str, Any] = {"words": {value.strip(): word.strip() for value, word in lines}} if lines else {}
+        folder = asked.field("folder").strip()
+        if folder and shared:
+            raise shoal.FileError("folders of this machine are not read while others can reach it")
+        return {"wordnet": said | ({"folder": folder} if folder else {}) or True}
     return {source: True} if source else None
-
-
-def _by_size(value: str) -> tuple[float, str]:
-    try:
-        return float(value), value
-    except ValueError:
-        return float("inf"), value
 
 
 def _check(settings: dict[str, Any], before: dict[str, Any], opened: Opened, name: str) -> None:
@@ -164,7 +175,8 @@ def take_distance(desk: Desk, asked: Asked) -> Response:
         source = (settings.get("hierarchies") or {}).get(name)
         if not isinstance(source, dict):
             raise NotThere("the column has no hierarchy")
-        draft.take_hierarchy(settings, name, {**source, "distance": chosen})
+        if chosen != source.get("distance", DISTANCES[0]):
+            draft.take_hierarchy(settings, name, {**source, "distance": chosen})
     return go_to("/meaning")
 
 
@@ -190,8 +202,10 @@ def take_order(desk: Desk, asked: Asked) -> Response:
 
 def take_rules(desk: Desk, asked: Asked) -> Response:
     """Take the rules as they are typed."""
+    sent = asked.field("text").replace("\r\n", "\n")
     with desk.workspace.changed_settings() as settings:
-        draft.give(settings, "rules", [text for _, text in cut_rules(asked.field("text"))] or None)
+        if sent != as_text(settings.get("rules") or ()):
+            draft.give(settings, "rules", [text for _, text in cut_rules(sent)] or None)
         if asked.has("forget_file"):
             settings.pop("rules_file", None)
         there = settings.get("rules") or settings.get("rules_file")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from starlette.responses import Response
 
 import shoal
-from shoal.app import draft, plan_fields
+from shoal.app import draft, given_plans, plan_fields
 from shoal.app.asking import Asked, go_to
 from shoal.app.desk import Desk
+from shoal.app.endings import of_release
 from shoal.app.fitting import why_unfit
 from shoal.app.rendering import page, plan_text
 from shoal.app.runs import Run
@@ -50,10 +49,12 @@ def change(desk: Desk, asked: Asked) -> Response:
             elif method in shoal.METHODS:
                 given = {name[7:]: value for name, value in asked.form if name.startswith("option_")}
                 try:
-                    draft.give(settings, "options", draft.options_of(method, given))
+                    draft.give(settings, "options", draft.options_of(method, given, before.get("options") or {}))
                 except shoal.PlanError as error:
                     mistakes += error.mistakes
         mistakes += plan_fields.take(settings, asked)
+        if desk.shared and settings.get("engine") != before.get("engine"):
+            mistakes.append(given_plans.NO_ENGINE)
         if mistakes:
             settings.clear()
             settings.update(before)
@@ -84,16 +85,8 @@ def start_protecting(desk: Desk, plan: str) -> Run:
         path=str(opened.path),
         table=opened.path.name,
         records=opened.records,
-        output=f"release{ending_of(opened.path)}",
+        output=f"release{of_release(opened.path)}",
     )
-
-
-def ending_of(path: Path) -> str:
-    """Return the ending that a release of a file gets: its own where that can be written."""
-    name = path.name.lower()
-    packed = ".gz" if name.endswith(".gz") else ""
-    ending = Path(name.removesuffix(".gz")).suffix
-    return f"{ending}{packed}" if shoal.FORMATS[ending].write else shoal.FORMATS[ending].instead
 
 
 def show_run(desk: Desk, asked: Asked) -> Response:

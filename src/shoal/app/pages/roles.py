@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
+import shoal
 from shoal.app import draft
 from shoal.app.asking import Asked, go_to
 from shoal.app.desk import Desk
+from shoal.app.opened import Opened, by_size
 from shoal.app.rendering import page
 
 _ADDS = 5  # columns that are named as singling records out
@@ -29,6 +31,7 @@ def show(desk: Desk, asked: Asked) -> Response:
         sets=settings.get("quasi_identifiers") or [],
         set_of={name: place for place, part in enumerate(settings.get("quasi_identifiers") or []) for name in part},
         places={name: place for place, name in enumerate(opened.columns)},
+        auto=draft.is_auto(settings),
     )
 
 
@@ -38,7 +41,30 @@ def give_role(desk: Desk, asked: Asked) -> Response:
     names = [opened.column(place) for place in asked.fields("column")]
     role = asked.field("role")
     with desk.workspace.changed_settings() as settings:
+        if draft.is_auto(settings) and role == shoal.Role.QUASI_IDENTIFIER:
+            draft.name_columns(settings, _proposed(opened))
         draft.give_role(settings, names, role)
+    return go_to("/roles")
+
+
+def name_columns(desk: Desk, asked: Asked) -> Response:
+    """Name the quasi-identifiers of a plan that leaves their choice to the run."""
+    opened = desk.opened()
+    with desk.workspace.changed_settings() as settings:
+        if draft.is_auto(settings):
+            draft.name_columns(settings, _proposed(opened))
+    return go_to("/roles")
+
+
+def _proposed(opened: Opened) -> list[str]:
+    """Return the columns that looking at the table proposes as quasi-identifiers."""
+    proposals = opened.inspection.proposals
+    return [one.profile.name for one in proposals if one.role == shoal.Role.QUASI_IDENTIFIER]
+
+
+def take_plan(desk: Desk, asked: Asked) -> Response:
+    """Take a plan from a file that was sent as text."""
+    desk.take_plan(asked.field("text"))
     return go_to("/roles")
 
 
@@ -46,9 +72,10 @@ def give_kind(desk: Desk, asked: Asked) -> Response:
     """Say of which kind a column is."""
     opened = desk.opened()
     name, kind = opened.column(asked.field("column")), asked.field("kind")
-    levels = sorted(opened.values(name)) if kind == "ordinal" else ()
     with desk.workspace.changed_settings() as settings:
-        draft.be_of_kind(settings, name, kind, levels)
+        if kind != draft.kind(settings, name):  # an order or a hierarchy that is there stays
+            levels = sorted(opened.values(name), key=by_size) if kind == "ordinal" else ()
+            draft.be_of_kind(settings, name, kind, levels)
     return go_to("/meaning" if kind in ("ordinal", "semantic") and asked.field("then") else "/roles")
 
 
@@ -62,7 +89,7 @@ def give_set(desk: Desk, asked: Asked) -> Response:
 
 def propose_again(desk: Desk, asked: Asked) -> Response:
     """Take what looking at the table proposes."""
-    proposed = draft.proposed(desk.opened().inspection)
+    proposed = draft.proposed(desk.opened().inspection)  # read as it is read now
     with desk.workspace.changed_settings() as settings:
         settings.clear()
         settings.update(proposed)
@@ -73,10 +100,14 @@ def risk(desk: Desk, asked: Asked) -> Response:
     """Show how many records the quasi-identifiers single out before anything is done, as a piece of a page."""
     opened = desk.opened()
     settings = desk.workspace.settings()
-    names = [name for name in draft.quasi_identifiers(settings) if name in opened.columns]
+    named = dict(settings)
+    if draft.is_auto(named):
+        draft.name_columns(named, _proposed(opened))
+    names = [name for name in draft.quasi_identifiers(named) if name in opened.columns]
     k = settings.get("k") if isinstance(settings.get("k"), int) else 5
     found = desk.tables.risk(opened, names, int(k or 5)) if names else None
-    adds = sorted(found.by_column.items(), key=lambda own: -own[1]["risk_added"])[:_ADDS] if found else []
+    by_column = found.by_column if found else {}
+    adds = sorted(by_column.items(), key=lambda own: (-own[1]["risk_added"], -own[1]["risk_alone"]))[:_ADDS]
     return page(desk, "risk.html", found=found, k=k, adds=adds)
 
 
@@ -86,5 +117,7 @@ ROUTES = [
     ("POST", "/roles/kind", give_kind),
     ("POST", "/roles/set", give_set),
     ("POST", "/roles/proposed", propose_again),
+    ("POST", "/roles/named", name_columns),
+    ("POST", "/roles/plan", take_plan),
     ("GET", "/roles/risk", risk),
 ]

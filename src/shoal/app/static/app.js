@@ -67,10 +67,43 @@
     return `form[action="${form.getAttribute("action")}"] ${own}[name="${CSS.escape(element.name)}"]`;
   }
 
-  document.addEventListener("submit", function (event) {
-    if (event.target.matches("form[data-live]")) {
+  // What was typed into a form and not yet taken is taken before the page is left, so that nothing is lost.
+  const typed = new Set();
+  document.addEventListener("input", function (event) {
+    const form = event.target.closest("form[data-keep]");
+    if (form) typed.add(form);
+  });
+
+  async function keep() {
+    for (const form of typed) {
+      typed.delete(form);
+      if (!form.isConnected) continue;
+      const answer = await fetch(form.action, { method: "POST", headers: PIECE, body: new URLSearchParams(new FormData(form)) });
+      if (!answer.ok) {
+        form.submit(); // the browser shows what is wrong
+        return false;
+      }
+    }
+    return true;
+  }
+
+  document.addEventListener("click", async function (event) {
+    const link = event.target.closest("a[href]");
+    if (!link || !typed.size || link.hasAttribute("download") || link.target || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (link.getAttribute("href").startsWith("#")) return;
+    event.preventDefault();
+    if (await keep()) location.assign(link.href);
+  });
+
+  document.addEventListener("submit", async function (event) {
+    const form = event.target;
+    if (typed.has(form)) typed.delete(form);
+    if (form.matches("form[data-live]")) {
       event.preventDefault();
-      send(event.target);
+      if (await keep()) send(form);
+    } else if (typed.size && form.method === "post") {
+      event.preventDefault();
+      if (await keep()) form.submit();
     }
   });
 

@@ -3,7 +3,7 @@
 (function () {
   const place = document.querySelector("[data-run]");
   if (!place) return;
-  const [stage, bar, standing, drawing] = [".stage", "progress", ".standing", ".falling"].map((s) => place.querySelector(s));
+  const [stage, seconds, bar, standing, drawing] = [".stage", ".seconds", "progress", ".standing", ".falling"].map((s) => place.querySelector(s));
   const losses = [];
   let found = 0;
 
@@ -25,7 +25,8 @@
   events.addEventListener("message", function (event) {
     const told = JSON.parse(event.data);
     for (const line of told.lines) {
-      if (line.stage) stage.textContent = `${line.stage}, ${Math.round(line.seconds)} s`;
+      if (line.stage && line.stage !== stage.textContent) stage.textContent = line.stage; // told aloud when it changes
+      seconds.textContent = `${Math.round(line.seconds)} s`;
       if (typeof line.part === "number") bar.value = line.part;
       else bar.removeAttribute("value");
       if (line.words) standing.textContent = line.words;
