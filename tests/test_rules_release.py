@@ -321,7 +321,7 @@ def test_the_extra_is_named_where_it_is_missing(tmp_path, census, monkeypatch):
     monkeypatch.setitem(sys.modules, "lxml", None)
     with pytest.raises(MissingExtra, match=r"pip install 'shoal\[rules\]'"):
         shoal.read_rules(file)
-    shoal.protect(census, 5, ["V9"], method="mdav", rules=["V9 >= 0"])
+    shoal.protect(census, 5, ["V9"], method="mdav", rules=["V9 >= 0"], accept={"V10": "V9 is V10 and V14 together"})
 
 
 def test_rules_are_kept_in_a_sweep_and_results_are_of_the_file_as_it_is(tmp_path, census):
