@@ -10,6 +10,8 @@ from shoal.kernels.arrays import Ints
 from shoal.kernels.numbering import number_keys
 from shoal.kernels.threads import Report, run_tasks, threads_of_each
 from shoal.partition.search.searchable import join_blocks
+from shoal.partition.semantic_optimal.problem import centre_of_all
+from shoal.partition.semantic_optimal.refining import RecordLoss
 from shoal.release.declaring import Declared
 from shoal.release.searching import Searched, search_sets
 from shoal.release.worker import BlockTask, partition_block
@@ -44,9 +46,14 @@ def _partition_blocks(declared: Declared, blocks: Sequence[Ints], report: Report
     each = threads_of_each(sum(map(len, rows_of_sets)), threads)
     tasks = []
     for quasi, parts in zip(declared.sets, rows_of_sets, strict=True):
+        middle = centre_of_all(quasi.counted()) if plan.refine and declared.method.mixed else None
         for rows in parts:
             own = quasi.take(rows) if len(parts) > 1 else quasi
-            task = BlockTask(own, declared.method.name, declared.options, plan.k, plan.seed, plan.refine, each)
+            loss = None
+            if middle is not None:
+                weights = None if declared.weights is None else declared.weights[rows]
+                loss = RecordLoss(middle, weights, plan.missing_patterns == "counted")
+            task = BlockTask(own, declared.method.name, declared.options, plan.k, plan.seed, plan.refine, each, loss)
             tasks.append(partial(partition_block, task))
     results = iter(run_tasks(tasks, report, threads))
     return [join_blocks(parts, [next(results) for _ in parts]) for parts in rows_of_sets]

@@ -9,6 +9,7 @@ from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.kernels.arrays import Ints
 from shoal.partition.methods import METHODS
 from shoal.partition.refine import refine
+from shoal.partition.semantic_optimal.refining import RecordLoss, refine_mixed
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class BlockTask:
         Whether the groups are refined afterwards.
     threads : int
         Threads that this block has to itself.
+    loss : RecordLoss or None
+        What refined groups of records of any kind lose; for methods that take these.
     """
 
     quasi: QuasiIdentifiers
@@ -40,6 +43,7 @@ class BlockTask:
     seed: int
     refined: bool = False
     threads: int = 1
+    loss: RecordLoss | None = None
 
 
 def partition_block(task: BlockTask, watch: Ints) -> Ints:
@@ -48,4 +52,8 @@ def partition_block(task: BlockTask, watch: Ints) -> Ints:
     records = method.records(task.quasi, task.threads)
     drawn = {"seed": task.seed} if method.seeded else {}
     groups = method.function(records, task.k, watch, **task.options, **drawn)
-    return refine(task.quasi.points(task.threads), groups, task.k, watch) if task.refined else groups
+    if not task.refined:
+        return groups
+    if task.loss is not None:
+        return refine_mixed(records, groups, task.k, task.loss, task.seed, watch)
+    return refine(task.quasi.points(task.threads), groups, task.k, watch)

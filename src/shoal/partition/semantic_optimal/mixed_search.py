@@ -29,7 +29,7 @@ from shoal.partition.semantic_optimal.start import best_start, portions_of
 from shoal.partition.semantic_optimal.state import cost_of_portions, fill, open_state
 
 _FIRST = 50  # proposals for each distinct record in the first cycle
-_HOT, _COLD = 0.3, 5e-3  # temperatures, in units of what a group that loses something loses in the middle
+_HOT, _COLD = 0.3, 5e-3
 _FEW = 20  # distinct records that are searched to compile
 
 
@@ -56,12 +56,16 @@ class MixedSearch:
         The problem of each.
     begin : int64 (n,) or None
         Groups to start from, which meet the limits of the problems.
+    hot, cold : float
+        Temperatures of a cycle, in units of what a group that loses something loses in the middle.
     """
 
     whole: Problem
     rows_of_blocks: list[Ints]
     problems: list[Problem]
     begin: Ints | None = None
+    hot: float = _HOT
+    cold: float = _COLD
     measure = "record loss"
 
     @property
@@ -109,8 +113,8 @@ class MixedSearch:
         parts.sort(key=lambda part: -len(part[1]))  # the longest first, so that no thread is left with it
         began, saved = time.monotonic(), np.zeros(len(parts))
         tasks = [
-            partial(_anneal, self.problems[b], region, passes, seeds, watch, saved[t : t + 1])
-            for t, (b, region) in enumerate(parts)
+            partial(_anneal, self, region, passes, seeds, watch, saved[t : t + 1])
+            for t, (_, region) in enumerate(parts)
         ]
         steps = passes * sum(len(self.problems[b]) for b in open_blocks)
         found = pace.run(tasks, watch, threads, steps, progress, saved)
@@ -203,7 +207,7 @@ def _start(problem: Problem, begin: Ints | None, threads: int, watch: Ints) -> R
 
 
 def _anneal(
-    problem: Problem, region: Region, passes: int, seeds: tuple[int, int], watch: Ints, saved: Floats
+    search: MixedSearch, region: Region, passes: int, seeds: tuple[int, int], watch: Ints, saved: Floats
 ) -> Portions:
     """Anneal the groups of a region once, and return the better of both; ``saved`` (1,) is what that saved."""
     setting, portions = region.setting, region.portions
@@ -218,11 +222,11 @@ def _anneal(
         setting,
         region.limits,
         region.neighbours,
-        problem.split,
+        search.whole.split,
         state,
         passes * m,
-        _HOT * usual,
-        _COLD * usual,
+        search.hot * usual,
+        search.cold * usual,
         open_stream(int(np.random.SeedSequence((*seeds, region.number)).generate_state(1, np.uint64)[0])),
         watch,
     )
