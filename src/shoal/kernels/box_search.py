@@ -191,8 +191,8 @@ def open_ranking(m: int, d: int) -> Ranking:
 
 
 @kernel
-def farthest_from_centre(tree: BoxTree, ranking: Ranking, centre: Floats) -> int:
-    """Return the record that remains which is farthest from a centre, of several the lowest."""
+def farthest_from_centre(tree: BoxTree, ranking: Ranking, centre: Floats, ties: Ints) -> int:
+    """Return the record that remains which is farthest from the centre of all that do."""
     order, off, state, metric = ranking.order, ranking.off, ranking.state, tree.metric
     moved = 0.0
     for j in range(len(centre)):
@@ -212,7 +212,7 @@ def farthest_from_centre(tree: BoxTree, ranking: Ranking, centre: Floats) -> int
         state[0], state[1], state[2], moved = count, 0, 0, 0.0
     while state[1] < state[0] and not tree.here[tree.places[order[state[1]]]]:
         state[1] += 1
-    slack = (moved * tree.most_factor[0]) * (1.0 + 1e-9)
+    slack = (moved * tree.most_factor[0]) * (1.0 + 1e-9) + 1e-11  # and what rounding to digits adds
     best, most = -1, -np.inf
     for a in range(state[1], state[0]):
         if off[a] + slack + 1e-9 * abs(off[a]) < most:
@@ -221,6 +221,6 @@ def farthest_from_centre(tree: BoxTree, ranking: Ranking, centre: Floats) -> int
         at = tree.places[order[a]]
         if tree.here[at]:
             here = _measured(tree, at, centre)
-            if here > most or (here == most and order[a] < best):
+            if here > most or (here == most and ties[order[a]] < ties[best]):
                 best, most = order[a], here
     return int(best)

@@ -76,7 +76,7 @@ def _farthest(
 
 
 @kernel
-def _grow_whole(
+def _grow_whole(  # noqa: PLR0915 - one loop, with an index and without
     values: Floats,
     counts: Ints,
     metric: Metric,
@@ -112,7 +112,7 @@ def _grow_whole(
         else:
             point[:] = first
         if tree is not None:
-            i = farthest_in(tree, point, numbers) if second else farthest_from_centre(tree, ranking, point)
+            i = farthest_in(tree, point, numbers) if second else farthest_from_centre(tree, ranking, point, numbers)
         else:
             a = _farthest(point, values, counts, rest, size, metric, 1.0)
             i = rest[a]
