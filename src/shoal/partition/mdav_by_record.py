@@ -275,7 +275,7 @@ def _same(one: Floats, other: Floats) -> bool:
 def _grow_in_pairs(
     values: Floats, rows: Ints, starts: Ints, metric: Metric, k: int, tree: BoxTree | None, watch: Ints
 ) -> Ints:
-    """Group (n,) of each row by MDAV-generic; the ``tree`` has the distinct records, or all that remain are looked at."""
+    """Group (n,) of each row by MDAV-generic; the ``tree`` has the distinct records, else all that remain are seen."""
     m, d = values.shape
     at, rest, left = starts[:-1].copy(), np.arange(m), len(rows)
     labels, taken, off = np.full(left, -1), np.zeros(m, np.int64), np.empty(m)
