@@ -29,7 +29,7 @@ from shoal.partition.semantic_optimal.start import best_start, portions_of
 from shoal.partition.semantic_optimal.state import cost_of_portions, fill, open_state
 
 _FIRST = 50  # proposals for each distinct record in the first cycle
-_HOT, _COLD = 0.3, 5e-3
+_HOT, _WARM, _COLD = 0.3, 0.03, 5e-3  # warm: where a cycle is too short to recover from more
 _FEW = 20  # distinct records that are searched to compile
 
 
@@ -80,7 +80,7 @@ class MixedSearch:
 
     def usual_passes(self) -> int:
         """Return the number of proposals for each distinct record that takes some seconds, and is at least 8."""
-        return int(np.clip(1_200_000 // self.size, 8, 5000))
+        return int(np.clip(900_000 // self.size, 8, 5000))
 
     def start(self, threads: int) -> list[Reached]:
         """Return the best groups of several methods, block by block; those of few records are the best there are."""
@@ -225,7 +225,7 @@ def _anneal(
         search.whole.split,
         state,
         passes * m,
-        search.hot * usual,
+        min(search.hot, _HOT if passes >= _FIRST else _WARM) * usual,
         search.cold * usual,
         open_stream(int(np.random.SeedSequence((*seeds, region.number)).generate_state(1, np.uint64)[0])),
         watch,

@@ -15,7 +15,7 @@ from shoal.partition.semantic_optimal.regions import cut_records
 
 _NEAR = 30
 _FEW = 6000  # distinct records that are all compared with each other
-_PART = 100  # least distinct records of a part where they are not
+_PART = 300  # least distinct records of a part where they are not
 _TASKS = 64  # pieces that the threads share
 
 

@@ -23,7 +23,7 @@ from shoal.partition.semantic_optimal.problem import Portions, Problem
 from shoal.partition.semantic_optimal.state import Setting
 
 _WHOLE = 6000  # distinct records up to which a block is one region
-_SIZE = 1000  # least distinct records of a region
+_SIZE = 3000  # least distinct records of a region
 
 
 @dataclass(frozen=True)
