@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any
 
 from markdown import DOCS, made_by, table, write
-from record import load
+from record import RESULTS, load
 
 Row = dict[str, Any]
 
@@ -23,6 +23,9 @@ higher record loss than centroids. Figures are medians over so many tables, with
 
 def mixed() -> None:
     """Write docs/results/mixed.md."""
+    if not (RESULTS / "mixed.jsonl").exists():
+        print("docs/results/mixed.md is not written: run benchmarks/run.py mixed first")
+        return
     machine, rows = load("mixed")
     parts = [_INTRODUCTION, made_by("mixed", machine)]
     for n in sorted({row["n"] for row in rows}):
