@@ -8,7 +8,7 @@ EXAMPLES ?= 300
 SEED ?=
 
 .PHONY: demo app test test-slow test-app test-engines fuzz lint format types bench kernels kernels-check kernels-record \
-	lock lowest dist docs clean
+	lock lowest types-outside dist docs clean
 
 demo: .venv/run.stamp
 	$(BIN)/shoal demo
@@ -27,7 +27,7 @@ test-app: .venv/dev.stamp
 
 # DuckDB and Spark, also on a cluster; needs Java 17 for Spark, some 450 MB and minutes
 test-engines: .venv/engines.stamp
-	$(BIN)/python -m pytest -n 0 tests/test_engines.py tests/test_engines_spark.py
+	$(BIN)/python -m pytest -n 0 tests/test_engines.py tests/test_engine_*.py tests/test_engines_spark.py tests/test_spark_environment.py
 
 fuzz: .venv/dev.stamp
 	$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) --examples $(EXAMPLES) $(if $(SEED),--seed $(SEED))
@@ -62,6 +62,11 @@ lock:
 	.venv/lock/bin/python -m pip freeze --exclude shoal > requirements.lock
 	rm -rf .venv/lock
 
+# mypy and pyright from outside, on a small program that uses the public names
+types-outside: .venv/dev.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pyright
+	$(BIN)/python tools/packaging/check_types.py
+
 # both distributions, and the wheel tried in an empty environment; see RELEASING.md
 dist: .venv/bin/python
 	rm -rf dist
@@ -73,7 +78,7 @@ dist: .venv/bin/python
 lowest: .venv/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv/lowest
-	$(BIN)/uv pip install --quiet --python .venv/lowest/bin/python --resolution lowest-direct -e ".[all]" pytest pytest-xdist hypothesis pandas
+	$(BIN)/uv pip install --quiet --python .venv/lowest/bin/python --resolution lowest-direct -e ".[all]" "pytest>=8.2" "pytest-xdist>=3.6" "hypothesis>=6.100" "pandas>=2.2"
 	.venv/lowest/bin/python -m pytest -p no:warnings -n 2 tests/test_promises.py tests/test_tables.py tests/test_files.py tests/test_formats.py
 
 # the site of the documentation, in build/site

@@ -7,6 +7,7 @@ stopped keeps what it has. ``python benchmarks/bound.py SECONDS eia-3 eia-4`` pr
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import shoal
 from published import DATA, data_folder
@@ -28,11 +29,19 @@ def run(quick: bool, seconds: float = SECONDS, places: tuple[str, ...] = ()) -> 
         options = {"steps": STEPS // (10 if quick else 1), "bound": 20.0 if quick else seconds}
         asked = {"k": k, "identifiers": DATA[data], "all_numeric": True, "method": "optimal", "options": options}
         with stopwatch() as taken:
-            summary = shoal.protect(data_folder() / "casc" / f"{data}.csv", **asked).summary
+            release = shoal.protect(data_folder() / "casc" / f"{data}.csv", **asked)
+        summary, proof = release.summary, release.proof
+        best = 100.0 * (proof.proved.cost or proof.cost) / proof.total
         found = {"loss": summary.information_loss, "bound": summary.bound, "commit": machine()["commit"]}
+        found |= {"best": best, "branches": sum(leaves(own.tree) for own in proof.proved.branches) or 1}
         kept = [row for row in kept if (row["data"], row["k"]) != (data, k)]
         Recorder("bound", quick, kept).add(data=data, k=k, **found, allowed=options["bound"], **taken)
         kept = kept if quick else load("bound")[1]
+
+
+def leaves(tree: Any) -> int:
+    """Return how many branches of a proof were not divided."""
+    return leaves(tree.together) + leaves(tree.apart) if hasattr(tree, "pair") else 1
 
 
 if __name__ == "__main__":

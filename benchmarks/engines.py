@@ -1,39 +1,114 @@
-"""Engines: CPU time and peak memory of normal records, from a Parquet folder to another, each in a process of its own.
+"""Engines: CPU time, peak memory and disk of normal records, from a Parquet folder to another, each in its own process.
 
-MDAV with k = 3 on five columns, blocks of the 2^d-tree, sizes by ``auto``. DuckDB has 2 GiB for the whole process; its
-peak is that of the process. ``python benchmarks/engines.py ENGINE FOLDER OUTPUT`` is what a process runs.
+MDAV with k = 3 on five columns, blocks of the 2^d-tree, sizes by ``auto``. DuckDB has 2 GiB for the whole process.
+Spark has two executors of one core and 1.5 GiB each in processes of their own (``local-cluster``); its CPU time is that
+of the driver, Java and all Python workers together. CPU time, memory and what is put aside are read from the system
+twice a second, over the process and all that it has started.
+
+``python benchmarks/run.py engines`` runs 2.5 million records by all engines and 10 million by DuckDB. Larger ones are
+run one at a time, and take the place of an earlier row: ``python benchmarks/engines.py --only duckdb 25000000``. The
+records and what is put aside take some 250 bytes of disk a record. ``--process ENGINE FOLDER OUTPUT`` is what a process
+runs.
 """
 
 from __future__ import annotations
 
 import json
-import resource
+import os
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 import shoal
-from record import Recorder
+from record import Recorder, load
 
 _PIECE = 500_000  # records of a file
+_TICK = os.sysconf("SC_CLK_TCK")
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+_SPARK = {
+    "spark.executor.memory": "1536m",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "32",
+    "spark.log.level": "ERROR",
+}
 
 
 def run(quick: bool) -> None:
-    """Run all sizes; the engine in memory has the first alone."""
+    """Run the smallest size by all engines, and a larger one by DuckDB."""
     recorder = Recorder("engines", quick)
-    sizes = (50_000, 100_000) if quick else (2_500_000, 10_000_000, 25_000_000, 50_000_000)
-    for n in sizes:
-        with tempfile.TemporaryDirectory(prefix="shoal-benchmark-") as folder:
-            source = Path(folder) / "in"
-            write_normal(source, n)
-            for engine in ("memory", "duckdb") if n == sizes[0] else ("duckdb",):
-                command = [sys.executable, __file__, engine, str(source), str(Path(folder) / f"{engine}.parquet")]
-                done = subprocess.run(command, capture_output=True, text=True, check=True)
-                recorder.add(engine=engine, n=n, d=5, **json.loads(done.stdout.splitlines()[-1]))
+    small, large = (50_000, 100_000) if quick else (2_500_000, 10_000_000)
+    for engine in ("memory", "duckdb") if quick else ("memory", "duckdb", "spark"):
+        recorder.add(**measured(engine, small))
+    recorder.add(**measured("duckdb", large))
+
+
+def run_only(engine: str, n: int) -> None:
+    """Run one size by one engine, and keep what was measured of others."""
+    _, rows = load("engines")
+    kept = [row for row in rows if (row["engine"], row["n"]) != (engine, n)]
+    Recorder("engines", False, kept).add(**measured(engine, n))
+
+
+def measured(engine: str, n: int) -> dict[str, Any]:
+    """Protect n records in a process of its own, and return what it took."""
+    with tempfile.TemporaryDirectory(prefix="shoal-benchmark-") as folder:
+        source, aside = Path(folder) / "in", Path(folder) / "aside"
+        write_normal(source, n)
+        aside.mkdir()
+        output = Path(folder) / ("out" if engine == "spark" else "out.parquet")
+        command = [sys.executable, __file__, "--process", engine, str(source), str(output)]
+        settings = {**os.environ, "TMPDIR": str(aside), "SPARK_LOCAL_DIRS": str(aside), "SPARK_LOCAL_IP": "127.0.0.1"}
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=settings, cwd=folder)
+        used = _watched(process, aside)
+        said = process.stdout.read() if process.stdout else ""
+        if process.returncode:
+            raise SystemExit(f"{engine} did not protect {n} records")
+        return {"engine": engine, "n": n, "d": 5, **used, **json.loads(said.splitlines()[-1])}
+
+
+def _watched(process: subprocess.Popen[str], aside: Path) -> dict[str, Any]:
+    """Wait for a process, and return the CPU seconds and peak memory of it and its children, and the peak on disk."""
+    cpu: dict[int, float] = {}
+    memory = disk = 0.0
+    while process.poll() is None:
+        resident = 0.0
+        for pid in _family(process.pid):
+            try:
+                fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+                pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+            except (OSError, IndexError):
+                continue
+            cpu[pid] = (int(fields[11]) + int(fields[12])) / _TICK
+            resident += pages * _PAGE
+        memory = max(memory, resident)
+        disk = max(disk, sum(one.stat().st_size for one in aside.rglob("*") if one.is_file() and one.exists()))
+        time.sleep(0.5)
+    return {
+        "cpu": round(sum(cpu.values()), 1),
+        "peak_mib": round(memory / 2**20),
+        "aside_mib": round(disk / 2**20),
+    }
+
+
+def _family(root: int) -> list[int]:
+    """Return a process and all that it has started, directly or not."""
+    parents = {}
+    for one in Path("/proc").glob("[0-9]*"):
+        try:
+            parents[int(one.name)] = int((one / "stat").read_text().rsplit(")", 1)[1].split()[1])
+        except (OSError, IndexError):
+            continue
+    found = [root]
+    for pid in found:
+        found += [child for child, parent in parents.items() if parent == pid]
+    return found
 
 
 def write_normal(folder: Path, n: int) -> None:
@@ -46,22 +121,29 @@ def write_normal(folder: Path, n: int) -> None:
 
 
 def protect(engine: str, source: str, output: str) -> None:
-    """Protect a folder, and print what it took as JSON."""
+    """Protect a folder, and print the figures of the release as JSON."""
     plan = {"k": 3, "quasi_identifiers": [f"v{j}" for j in range(5)], "method": "mdav", "blocking": "2d-tree"}
-    settings = {"name": engine, "memory": "2GiB"} if engine == "duckdb" else {"name": engine}
+    settings: dict[str, Any] = {"name": engine}
+    if engine == "duckdb":
+        settings["memory"] = "2GiB"
+    if engine == "spark":
+        settings |= {"master": "local-cluster[2,1,1536]", "settings": _SPARK}
     data = pl.read_parquet(f"{source}/*.parquet") if engine == "memory" else source
-    release = shoal.protect(data, **plan, engine=settings, output=output)
-    used = resource.getrusage(resource.RUSAGE_SELF)
+    release = shoal.protect(data, **plan, engine=settings, output=output, progress=False)
     summary = release.summary
     found = {
-        "cpu": round(used.ru_utime + used.ru_stime, 1),
         "seconds": round(summary.seconds, 1),
-        "peak_mib": round(used.ru_maxrss / 2**10),
         "blocks": summary.blocks,
         "loss": summary.information_loss,
+        "laps": {name: round(seconds, 1) for name, seconds in release.timings.items()},
     }
-    print(json.dumps(found))
+    print(json.dumps(found), flush=True)
 
 
 if __name__ == "__main__":
-    protect(*sys.argv[1:])
+    if sys.argv[1:2] == ["--process"]:
+        protect(*sys.argv[2:])
+    elif sys.argv[1:2] == ["--only"] and len(sys.argv) == 4:
+        run_only(sys.argv[2], int(sys.argv[3]))
+    else:
+        raise SystemExit("python benchmarks/engines.py --only ENGINE RECORDS")

@@ -15,7 +15,9 @@ from typing import Any
 import shoal
 from blocking_page import blocking
 from categories_page import categories
+from conditions_page import conditions
 from engines_page import engines
+from gallery import gallery
 from learning_page import learning
 from markdown import DOCS, ROOT, made_by, put_between_marks, table, write
 from measures_page import measures
@@ -28,6 +30,7 @@ from report_page import report
 from rule_sets_page import rule_sets
 from rules_page import rules
 from scale_page import scale
+from sdcmicro_page import sdcmicro
 from start_page import start
 from sweep_page import sweep
 
@@ -76,9 +79,12 @@ PAGES: dict[str, Callable[[], None]] = {
     "report": report,
     "rules": rules,
     "rule_sets": rule_sets,
+    "conditions": conditions,
     "start": start,
     "engines": engines,
     "learning": learning,
+    "sdcmicro": sdcmicro,
+    "gallery": gallery,
 }
 
 _PUBLISHED_INTRODUCTION = """# Published results

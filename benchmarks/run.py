@@ -32,7 +32,9 @@ BENCHMARKS = (
     "rows",
     "start",
     "learning",
+    "sdcmicro",
     "engines",
+    "conditions",
 )
 
 

@@ -13,6 +13,11 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+ENDINGS = [  # of every kind of file that is written
+    *(".csv", ".csv.gz", ".csv.zst", ".jsonl", ".jsonl.zst", ".xml", ".parquet", ".arrow", ".xlsx", ".sqlite"),
+    *(".sav", ".zsav", ".dta", ".xpt"),
+]
+
 _CHANGES = {"os.rename", "os.remove", "os.link", "os.chmod", "os.truncate", "os.mkdir"}  # audit events of Python
 
 

@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 
 import polars as pl
-from pyspark.sql import SparkSession
 
 import shoal
 from tables_for_engines import PLANS, TABLE, digest
@@ -34,7 +33,19 @@ def of_table(session, plan, partitions, shuffled):
     return digest(rows_of(release.data, "r")), release.summary.information_loss
 
 
+def figures(measures):
+    """What is measured, without what no two engines share."""
+    return {name: value for name, value in measures.to_dict().items() if name not in ("notes", "seconds")}
+
+
+def of_measures(folder, plan, out):
+    shoal.protect(folder, **plan, engine="spark", output=out)
+    return figures(shoal.measure_in_engine(folder, out, engine="spark"))
+
+
 def main(master, folder, results, *cases):
+    from pyspark.sql import SparkSession
+
     session = (
         SparkSession.builder.master(master)
         .config("spark.ui.enabled", "false")
@@ -52,6 +63,8 @@ def main(master, folder, results, *cases):
         started = time.time()
         if kind == "file":
             found[case] = of_file(Path(folder), PLANS[name], where / f"out-{len(found)}")
+        elif kind == "measure":
+            found[case] = of_measures(Path(folder), PLANS[name], where / f"out-{len(found)}")
         else:  # such as 17-shuffled-off: partitions, order, adaptive execution
             partitions, order, adaptive = kind.split("-")
             session.conf.set("spark.sql.adaptive.enabled", "true" if adaptive == "on" else "false")

@@ -30,6 +30,15 @@ def _table():
             "p": rng.integers(0, 600, size=N),
         }
     )
+    # columns for rules: a total of two parts, and what is 0 or more by region
+    one, two = rng.integers(0, 90, size=N), rng.integers(0, 40, size=N)
+    frame = frame.with_columns(x=pl.Series(one), y=pl.Series(two), z=pl.Series(one + two))
+    # most records are equal in these
+    equal = rng.random(N) < 0.8
+    frame = frame.with_columns(
+        e=pl.when(pl.Series(equal)).then(1.0).otherwise(pl.Series(rng.normal(size=N).round(3))),
+        f=pl.when(pl.Series(equal)).then(2).otherwise(pl.Series(rng.integers(0, 9, size=N))),
+    )
     return frame.with_columns(
         m=pl.when(pl.Series(holes[:, 0])).then(None).otherwise("m"),
         i=pl.when(pl.Series(holes[:, 1])).then(None).otherwise("i"),
@@ -64,6 +73,44 @@ PLANS = {
         "hierarchies": {"j": _TREE},
         "method": "s-mdav",
         "blocking": {**_CUT, "columns": ["a"]},
+    },
+    "rules": {
+        "quasi_identifiers": ["x", "y", "z"],
+        "rules": ["total: z = x + y", "if g = 'north' then x <= 95", "x from original", "y < 30 or x >= 0"],
+    },
+    "rules where held": {
+        "quasi_identifiers": ["a", "x", "y"],
+        "rules": ["small: x <= 60", "if y > 20 then x < 80", "a <= 3.5"],
+        "broken_rules": "keep-where-held",
+    },
+    "rules and sets": {
+        "quasi_identifiers": [["a", "x"], ["y", "m"]],
+        "rules": ["x >= 0", "if a > 1 then x < 95", "y <= 40 or m > 9"],
+        "strata": ["g"],
+    },
+    "blocks of a hierarchy": {
+        "quasi_identifiers": ["a", "j"],
+        "hierarchies": {"j": _TREE},
+        "method": "s-mdav",
+        "blocking": {"method": "categories", "size": 400},
+    },
+    "categories alone": {
+        "quasi_identifiers": ["o", "g"],
+        "orders": {"o": ["low", "middle", "high"]},
+        "method": "k-modes",
+        "blocking": {"method": "categories", "columns": ["o"], "size": 100},
+    },
+    "spread tree": {"quasi_identifiers": ["a", "b", "m"], "blocking": {"method": "spread-tree", "size": 150}},
+    "spread tree in strata": {
+        "quasi_identifiers": ["a", "c"],
+        "strata": ["g"],
+        "blocking": {"method": "spread-tree", "size": 100},
+    },
+    "equal records": {"quasi_identifiers": ["e", "f"], "blocking": {"method": "2d-tree", "size": 60}},
+    "conditions": {
+        "quasi_identifiers": ["a", "b"],
+        "confidential": ["j", "g"],
+        "conditions": {"j": {"distinct": 3, "entropy": 2.0}, "g": {"recursive": [3.0, 2]}},
     },
     "nominal": {"quasi_identifiers": ["g", "a"], "method": "k-modes", "blocking": {**_CUT, "columns": ["a"]}},
 }

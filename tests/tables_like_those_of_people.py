@@ -7,6 +7,7 @@ import polars as pl
 
 N = 400
 QUASI, IDENTIFIER, WEIGHT, KEPT = "quasi-identifier", "identifier", "weight", "confidential"
+HOUSEHOLD = "household"
 CATEGORY = "category"  # a quasi-identifier that is named as nominal, has a hierarchy, or is text
 
 
@@ -21,7 +22,7 @@ def money(rng, size=N, scale=10.0):
 def household_survey(rng):
     households = np.sort(rng.integers(1, 190, N))
     return {
-        "hhid": (households, IDENTIFIER),
+        "hhid": (households, HOUSEHOLD),
         "person": (np.arange(N) % 5 + 1, CATEGORY),
         "sex": (rng.integers(1, 3, N), CATEGORY),
         "age": (rng.integers(0, 95, N), QUASI),
@@ -102,7 +103,7 @@ def flights(rng):
 
 def census(rng):
     return {
-        "SERIALNO": (np.sort(rng.integers(10**6, 10**6 + 150, N)), IDENTIFIER),
+        "SERIALNO": (np.sort(rng.integers(10**6, 10**6 + 150, N)), HOUSEHOLD),
         "PWGTP": (rng.integers(1, 300, N), WEIGHT),
         "AGEP": (rng.integers(0, 95, N), QUASI),
         "SEX": (rng.integers(1, 3, N), CATEGORY),

@@ -13,6 +13,7 @@ from reference import sse
 from shoal.partition.optimal import bound as bounds
 from shoal.partition.optimal.bound import lower_bound
 from shoal.partition.optimal.combine import draw
+from shoal.partition.optimal.near_groups import pair_table
 from shoal.partition.optimal.problem import Problem
 from shoal.partition.optimal.seen_groups import add_groups, no_groups
 from shoal.partition.optimal.start import start
@@ -87,7 +88,7 @@ def test_pricing_finds_the_least_reduced_cost_of_every_root(seed, n, k):
     for rows in map(list, itertools.combinations(range(n), k)):
         root = max(rows, key=lambda row: (prices[row], row))
         expected[root] = min(expected[root], squares(x[rows]) - prices[rows].sum())
-    priced = bounds._price(bounds._table(x, k), prices, k, 2, lambda: False, neglect=0.0, branches=10**6)
+    priced = bounds._price(pair_table(x, k), prices, k, 2, lambda: False, neglect=0.0, branches=10**6)
     assert priced.least == pytest.approx(expected, abs=1e-9)
     found = np.zeros(n)
     for rows in priced.found:
@@ -102,7 +103,7 @@ def test_pricing_finds_the_least_reduced_cost_of_every_root(seed, n, k):
 def test_a_root_with_too_few_branches_keeps_a_lower_bound(seed, branches):
     x = tiny_table(seed, 13)
     prices = np.random.default_rng(seed).uniform(0.0, 2.0, 13)
-    table = bounds._table(x, 5)
+    table = pair_table(x, 5)
     few, all_of_them = (
         bounds._price(table, prices, 5, 1, lambda: False, neglect=0.0, branches=limit).least
         for limit in (branches, 10**6)

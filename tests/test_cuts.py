@@ -13,14 +13,20 @@ from shoal.partition.optimal import cutting
 from shoal.partition.optimal.bound import lower_bound
 from shoal.partition.optimal.certificate import prove
 from shoal.partition.optimal.cuts import broken_cuts, counts_of, cuts_of, join_cuts, take_cuts
+from shoal.partition.optimal.near_groups import pair_table
 from shoal.partition.optimal.seen_groups import add_groups, matrix_of, no_groups, relax
 from shoal.partition.optimal.start import start
 from test_bound import optimum_by_subsets, problem_of, tiny_table
 
 
+def raised_by_cuts(x, k, proved, groups, *, until=None, threads=1, **how):
+    table = cutting.cutting_of(x, k, groups, threads, until)
+    return cutting.raised(table, cutting.root_of(proved), **how).bound
+
+
 def bound_with_cuts(x, k, **how):
     groups = start(problem_of(x, k))
-    return cutting.cut(x, k, lower_bound(x, k, no_groups(), groups), groups, **how)
+    return raised_by_cuts(x, k, lower_bound(x, k, no_groups(), groups), groups, **how)
 
 
 def seen_of(x, groups):
@@ -83,7 +89,7 @@ def test_penalised_pricing_finds_the_least_reduced_cost(seed, n, k):
     sets = [tuple(sorted(rng.choice(n, size, replace=False).tolist())) for size in (3, 3, 4, 5, 5)]
     steps, multipliers = [2, 2, 3, 2, 3], rng.uniform(0.0, 1.0, 5)
     priced = cutting._price(
-        cutting._table(x, k), prices, cuts_of(sets, steps), multipliers, k, threads=2, over=lambda: False, neglect=0.0
+        pair_table(x, k), prices, cuts_of(sets, steps), multipliers, k, threads=2, over=lambda: False, neglect=0.0
     )
     roots, lowest = np.zeros(n), 0.0
     for rows in all_groups(n, k):
@@ -131,11 +137,11 @@ def test_cutting_that_is_stopped_keeps_what_was_proved():
     x = tiny_table(0, 40)
     groups = start(problem_of(x, 3))
     plain = lower_bound(x, 3, no_groups(), groups)
-    found = cutting.cut(x, 3, plain, groups, until=time.monotonic())
+    found = raised_by_cuts(x, 3, plain, groups, until=time.monotonic())
     assert (found.value, len(found.cuts)) == (plain.value, 0)
-    whole = cutting.cut(x, 3, plain, groups)
+    whole = raised_by_cuts(x, 3, plain, groups)
     assert whole.value > plain.value
-    enough = cutting.cut(x, 3, plain, groups, enough=plain.value * (1 + 1e-9))
+    enough = raised_by_cuts(x, 3, plain, groups, enough=plain.value * (1 + 1e-9))
     assert plain.value < enough.value <= whole.value
 
 

@@ -18,7 +18,8 @@ from shoal.aggregate.numbers import AGGREGATORS
 from shoal.blocking.blocks import BLOCKINGS
 from shoal.cli.commands import load_command
 from shoal.plan.blocking import Blocking
-from shoal.plan.plan import Plan, Reading
+from shoal.plan.plan import Plan
+from shoal.plan.reading import Reading
 from shoal.plan.roles import CATEGORIES, Kind
 from shoal.release.declaring import CATEGORY_METHOD, DEFAULT_METHOD
 from shoal.release.quasi_identifiers import suitable

@@ -6,31 +6,29 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 import shoal
+from spark_cluster import ENVIRONMENT, NEEDS_SPARK, start_cluster
+from spark_program import figures
 from tables_for_engines import PLANS, TABLE, digest, parquet_folder
 
-pytestmark = [
-    pytest.mark.spark,
-    pytest.mark.skipif(find_spec("pyspark") is None, reason="pyspark is not installed: make test-engines installs it"),
-    pytest.mark.skipif(not (shutil.which("java") or os.environ.get("JAVA_HOME")), reason="there is no Java"),
-]
+pytestmark = NEEDS_SPARK
+cluster = pytest.fixture(start_cluster)
 HERE = Path(__file__).parent
-ENVIRONMENT = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
 FILES = [f"file:{name}" for name in PLANS]
 TABLES = [
     f"{partitions}-{order}-{adaptive}:{name}"
     for name in ("numbers", "strata and missing")
     for partitions, order, adaptive in ((1, "given", "on"), (3, "shuffled", "off"), (17, "shuffled", "on"))
 ]
+TABLES += ["17-shuffled-off:rules", "3-shuffled-on:equal records", "measure:missing", "measure:mixed"]
+CLUSTER = ["numbers", "missing", "weights", "strata", "mixed", "rules", "blocks of a hierarchy", "equal records"]
 
 
 @pytest.fixture(scope="module")
@@ -43,60 +41,25 @@ def start(master, folder, results, cases):
     return subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
-def compare(process, results, cases):
+def compare(process, folder, results, cases):
     said = process.communicate(timeout=1500)[0]
     assert process.returncode == 0, said[-3000:]
     found = json.loads((results / "digests.json").read_text())
     assert list(found) == list(cases)
     for case in cases:
         kind, name = case.split(":")
+        if kind == "measure":
+            out = results / f"duckdb-{name}.parquet"
+            shoal.protect(folder, **PLANS[name], engine="duckdb", output=out)
+            assert found[case] == figures(shoal.measure_in_engine(folder, out, engine="duckdb")), case
+            continue
         table = TABLE if kind == "file" else TABLE.drop("d", "t")
         memory = shoal.protect(table, **PLANS[name], engine="memory")
         assert found[case] == [digest(memory.data), memory.summary.information_loss], case
 
 
 def test_spark_in_one_process_gives_the_cells_of_memory(folder, tmp_path):
-    compare(start("local[2]", folder, tmp_path, FILES + TABLES), tmp_path, FILES + TABLES)
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def ready(port):
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-@pytest.fixture
-def cluster(tmp_path):
-    """A master and two workers of one core each, on loopback."""
-    import pyspark
-
-    port = free_port()
-    run = [str(Path(pyspark.__file__).parent / "bin" / "spark-class")]
-    daemon = "org.apache.spark.deploy"
-    here = ["--host", "127.0.0.1", "--webui-port", "0"]
-    log = (tmp_path / "cluster.log").open("w")
-    master = f"spark://127.0.0.1:{port}"
-    processes = [
-        subprocess.Popen([*run, f"{daemon}.master.Master", *here, "--port", str(port)], env=ENVIRONMENT, stderr=log)
-    ]
-    deadline = time.time() + 120
-    while not ready(port):
-        assert time.time() < deadline, "the master did not start"
-        time.sleep(0.5)
-    more = ["--cores", "1", "--memory", "1500m", "--work-dir", str(tmp_path / "work")]
-    for _ in range(2):
-        worker = [*run, f"{daemon}.worker.Worker", *here, *more, master]
-        processes.append(subprocess.Popen(worker, env=ENVIRONMENT, stderr=log))
-    yield master, [process.pid for process in processes[1:]]
-    for process in reversed(processes):
-        process.terminate()
-        process.wait(60)
-    log.close()
+    compare(start("local[2]", folder, tmp_path, FILES + TABLES), folder, tmp_path, FILES + TABLES)
 
 
 def executors(workers):
@@ -113,8 +76,8 @@ def executors(workers):
 
 
 def test_spark_on_a_cluster_gives_the_cells_of_memory(cluster, folder, tmp_path):
-    cases = ["file:numbers", "file:mixed", "file:sets", "17-shuffled-on:strata and missing"]
-    compare(start(cluster[0], folder, tmp_path, cases), tmp_path, cases)
+    cases = [*(f"file:{name}" for name in CLUSTER), "17-shuffled-on:strata and missing", "measure:numbers"]
+    compare(start(cluster[0], folder, tmp_path, cases), folder, tmp_path, cases)
 
 
 def test_an_executor_that_is_killed_in_the_middle_changes_nothing(cluster, folder, tmp_path):
@@ -127,7 +90,7 @@ def test_an_executor_that_is_killed_in_the_middle_changes_nothing(cluster, folde
     victims = executors(workers)
     assert victims
     os.kill(victims[0], signal.SIGKILL)
-    compare(process, tmp_path, cases)
+    compare(process, folder, tmp_path, cases)
 
 
 def refusal(code, **environment):

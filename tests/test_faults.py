@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from faults import at_the_same_time, full_disk, in_child, killed_at_each_change
+from faults import ENDINGS, at_the_same_time, full_disk, in_child, killed_at_each_change
 from shoal.cli import program
 from shoal.tables.files.journal import complete_renames
 from shoal.tables.files.writing_whole import write_whole, written_whole
@@ -213,9 +213,6 @@ def test_a_file_that_was_there_keeps_its_permissions(tmp_path, table, usual_mask
         (tmp_path / name).chmod(given)
     shoal.protect(table, output=tmp_path / "r.csv", **SETTINGS)
     assert [mode(tmp_path / "r.csv"), mode(tmp_path / "r.csv.manifest.json")] == ["0o644", "0o440"]
-
-
-ENDINGS = [".csv", ".csv.gz", ".xml", ".parquet", ".arrow", ".sav", ".zsav", ".dta", ".xpt"]
 
 
 @pytest.mark.parametrize("ending", [*ENDINGS, "report"])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import subprocess
+import sys
 import zipfile
 from datetime import date, datetime
 from pathlib import Path
@@ -173,13 +175,24 @@ def test_duckdb_is_read_and_not_written(tmp_path):
     duckdb = pytest.importorskip("duckdb")
     source = tmp_path / "in.duckdb"
     with duckdb.connect(str(source)) as connection:
-        connection.register("given", FRAME)
+        connection.register("given", FRAME.to_arrow())
         connection.execute("CREATE TABLE people AS SELECT *, 1.25::DECIMAL(9, 2) AS rate FROM given")
     release = protect(source, tmp_path / "out.parquet")
     assert release.data["x"].to_list() == [3] * 3 + [13] * 3
     assert release.data.schema["rate"] == pl.Decimal(9, 2)
     with pytest.raises(shoal.FileError, match=r"DuckDB can be read but not written; write \.parquet instead"):
         protect(source, tmp_path / "out.duckdb")
+
+
+def test_readers_of_others_say_nothing_on_the_terminal(tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect(str(tmp_path / "in.duckdb")) as connection:
+        connection.register("given", FRAME.to_arrow())
+        connection.execute("CREATE TABLE people AS SELECT * FROM given")
+    write(FRAME.with_columns(nothing=pl.lit(None, dtype=pl.String)), tmp_path / "in.xlsx")
+    code = "import shoal\nfor ending in ('xlsx', 'duckdb'): shoal.read_table(f'in.{ending}')"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "")
 
 
 def test_a_workbook_has_one_sheet_and_nothing_of_the_others(tmp_path):

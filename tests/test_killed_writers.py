@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from faults import ENDINGS
 from system_calls import available
 
-ENDINGS = [".csv", ".csv.gz", ".xml", ".parquet", ".arrow", ".sav", ".zsav", ".dta", ".xpt"]
 SCRIPT = Path(__file__).with_name("killed_writers.py")
 
 pytestmark = pytest.mark.skipif(not available(), reason="system calls cannot be traced here")
@@ -29,8 +29,9 @@ def check(found):
     assert {"openat", "write", "fsync", "rename", "unlink"} <= set(found["calls"])
 
 
-def test_a_release_killed_at_some_of_its_system_calls_is_old_or_new_and_leaves_nothing(tmp_path):
-    check(killed(tmp_path, ".csv", 6, False))
+@pytest.mark.parametrize("ending", [".csv", ".xlsx"])
+def test_a_release_killed_at_some_of_its_system_calls_is_old_or_new_and_leaves_nothing(tmp_path, ending):
+    check(killed(tmp_path, ending, 6, False))
 
 
 @pytest.mark.slow

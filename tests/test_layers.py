@@ -39,7 +39,7 @@ THIRD_PARTY = {
     },
     "aggregate": {"numpy"},
     "blocking": {"numpy"},
-    "partition": {"numpy", "scipy"},
+    "partition": {"highspy", "numpy", "scipy"},
     "rules": {"numpy", "scipy", "narwhals", "polars", "elementpath", "lxml", "saxonche", "yaml"},
     "measures": {"numpy", "scipy", "narwhals", "threadpoolctl"},
     "engines": {"numpy", "polars", "pyarrow", "duckdb", "pyspark", "py4j"},

@@ -5,7 +5,8 @@ import pytest
 
 import shoal
 from command_line import manifest_of, run
-from shoal.plan.plan import Plan, Reading
+from shoal.plan.plan import Plan
+from shoal.plan.reading import Reading
 
 FULL = {
     "k": 4,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
+import sys
 from decimal import Decimal
 from pathlib import Path
 
@@ -125,6 +127,117 @@ def test_nothing_is_there_where_writing_fails(server, monkeypatch, tmp_path):
         shoal.protect(server, **SETTINGS, output=f"{server}#broken", manifest=tmp_path / "m.json")
     assert query(server, "SELECT to_regclass('broken')::text") == [(None,)]
     assert list(tmp_path.iterdir()) == []
+
+
+def there(server, *names):
+    found = query(server, "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace")
+    return {name for (name,) in found} & set(names)
+
+
+def test_the_manifest_is_beside_the_table_and_measuring_takes_it_from_there(server, tmp_path):
+    release = shoal.protect(server, **SETTINGS, output=f"{server}#told", manifest=tmp_path / "m.json")
+    ((text, public),) = query(
+        server, "SELECT manifest::text, has_table_privilege('public', 'told_manifest', 'SELECT') FROM told_manifest"
+    )
+    assert json.loads(text) == json.loads((tmp_path / "m.json").read_text())
+    assert public is False
+    found = shoal.measure(f"{server}#persons", f"{server}#told")
+    assert found.k_anonymity == 5
+    assert found.interval_disclosure == release.measure().interval_disclosure
+    again = shoal.Plan(**json.loads(text)["plan"])
+    assert again == release.plan
+
+
+STATEMENTS = ["CREATE TABLE", "INSERT INTO", "DROP TABLE pg_temp", 'CREATE TABLE "cut_manifest"', "REVOKE", "commit"]
+
+
+@pytest.mark.parametrize("at", STATEMENTS)
+@pytest.mark.parametrize("earlier", [False, True])
+def test_a_connection_lost_at_any_statement_leaves_what_was_there(server, monkeypatch, tmp_path, at, earlier):
+    release = shoal.protect(server, **SETTINGS)
+    query_all(server, 'DROP TABLE IF EXISTS "cut", "cut_manifest"')
+    if earlier:
+        shoal.protect(server, **{**SETTINGS, "k": 3}, output=f"{server}#cut")
+    before = query(server, "SELECT manifest::text FROM cut_manifest") if earlier else None
+
+    def lose():
+        query(server, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+
+    execute, commit = dbapi.Cursor.execute, dbapi.Connection.commit
+
+    def executed(self, text, *rest):
+        done = execute(self, text, *rest)
+        if at in text and "SELECT pg_" not in text:
+            lose()
+        return done
+
+    monkeypatch.setattr(dbapi.Cursor, "execute", executed)
+    monkeypatch.setattr(dbapi.Connection, "commit", lambda self: (at == "commit" and lose(), commit(self))[1])
+    with pytest.raises(shoal.FileError):
+        release.write(f"{server}#cut", manifest=tmp_path / "m.json")
+    monkeypatch.undo()
+    assert there(server, "cut", "cut_manifest") == ({"cut", "cut_manifest"} if earlier else set())
+    if earlier:
+        assert query(server, "SELECT manifest::text FROM cut_manifest") == before
+    assert list(tmp_path.iterdir()) == []
+
+
+def query_all(server, text):
+    with dbapi.connect(server) as connection, connection.cursor() as cursor:
+        cursor.execute(text)
+        connection.commit()
+
+
+KILLED = """
+import os, signal, sys
+import shoal
+from adbc_driver_postgresql import dbapi
+server, folder, when = sys.argv[1:]
+release = shoal.protect(f"{server}#persons", k=5, quasi_identifiers="age", method="mdav", identifiers="id")
+commit = dbapi.Connection.commit
+def kill(self):
+    if when == "after":
+        commit(self)
+    os.kill(os.getpid(), signal.SIGKILL)
+dbapi.Connection.commit = kill
+release.write(f"{server}#killed", manifest=f"{folder}/m.json")
+"""
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_killed_run_leaves_a_table_with_its_manifest_or_neither(server, tmp_path, when):
+    query_all(server, "DROP TABLE IF EXISTS killed, killed_manifest")
+    done = subprocess.run([sys.executable, "-c", KILLED, server, str(tmp_path), when], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert there(server, "killed", "killed_manifest") == ({"killed", "killed_manifest"} if when == "after" else set())
+    if when == "after":
+        assert shoal.measure(f"{server}#persons", f"{server}#killed").k_anonymity == 5
+
+
+def test_files_that_fail_after_the_table_is_there_are_told_as_that(server, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    release = shoal.protect(server, **SETTINGS)
+    monkeypatch.setattr("shoal.tables.files.writing_whole.rename_together", full)
+    with pytest.raises(shoal.FileError, match=r"No space left on device; the table 'late' was written.*late_manifest"):
+        release.write(f"{server}#late", manifest=tmp_path / "m.json")
+    assert there(server, "late", "late_manifest") == {"late", "late_manifest"}
+
+
+def test_a_manifest_takes_the_place_of_nothing_else(server):
+    query_all(server, "CREATE TABLE IF NOT EXISTS mine_manifest (x integer)")
+    release = shoal.protect(server, **SETTINGS)
+    with pytest.raises(shoal.FileError, match="'mine_manifest', where the manifest goes, is there and is no manifest"):
+        release.write(f"{server}#mine")
+    with pytest.raises(shoal.FileError, match="too long for that of its manifest"):
+        shoal.protect(server, **SETTINGS, output=f"{server}#{'n' * 55}")
+    assert there(server, "mine", "mine_manifest") == {"mine_manifest"}
+
+
+def test_a_table_that_the_address_names_is_not_named_again(server):
+    with pytest.raises(shoal.PlanError, match="table has no effect"):
+        shoal.protect(f"{server}#persons", **SETTINGS)
 
 
 def test_a_table_that_is_there_is_replaced_only_where_that_was_asked_for(server):

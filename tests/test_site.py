@@ -73,6 +73,17 @@ def test_the_api_has_every_public_name(site):
     assert "## OutputExists\n" in errors_page()
 
 
+def test_the_catalogue_of_errors_has_what_is_said(site, tmp_path):
+    from reference_pages import errors_page
+
+    page = errors_page()
+    with pytest.raises(shoal.FileError) as told:
+        shoal.protect(tmp_path / "missing.csv", k=3, quasi_identifiers="x")
+    assert str(told.value).endswith("is not there; name a file that exists")
+    assert "- `... is not there; name a file that exists`\n" in page
+    assert page.count("\n- `") > 150
+
+
 def test_a_report_of_a_mistake_has_versions_and_no_path():
     told = shoal.environment()
     assert told["shoal"] == shoal.__version__

@@ -271,6 +271,7 @@ def test_the_command_takes_what_protect_takes():
         "--manifest",
     }
     alone |= {"--engine", "--memory", "--master", "--spark", "--row"}  # measures need both tables in memory
+    alone |= {"--epsilon", "--bounds", "--missing-as"}  # a sweep measures against the original, which is refused
     assert flags["protect"] - flags["sweep"] <= alone
 
 

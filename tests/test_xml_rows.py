@@ -10,7 +10,7 @@ from polars.testing import assert_frame_equal
 
 import shoal
 from shoal.errors import FileError, ShoalError
-from shoal.plan.plan import Reading
+from shoal.plan.reading import Reading
 from shoal.tables.files import read_file, rows
 from shoal.tables.files.again import read_again
 from xml_files import BOMB, write_xml

@@ -23,13 +23,15 @@ def cheaper(
     cut_starts: ndarray,
     every: ndarray,
     fines: ndarray,
+    mates: ndarray,
     size: int,
     first: ndarray,
     after: int,
 ) -> bool:
     """Whether there are ``size`` records, the ``first`` and later ones, that cost less than their prices less fines.
 
-    All is in distances over the size: their sum is compared with ``size`` times the prices less the fines.
+    All is in distances over the size: their sum is compared with ``size`` times the prices less the fines. With a
+    record goes the next of ``mates``, which is itself where none has to.
     """
     n = len(prices)
     member = np.empty(size, np.int64)
@@ -63,16 +65,20 @@ def cheaper(
                 distances, rows[level], own[level], keys[level], count[level], q, base[level] + paid[level], due
             )
             entered = False
-        if q == 0 and base[level] + paid[level] < 0:
+        awaited = absent(mates, member[: level + 1])
+        if q == 0 and awaited < 0 and base[level] + paid[level] < 0:
             return True
         if q == 0 or count[level] < q:
             level -= 1
             continue
-        # the candidate with the least key is taken, and will not be there afterwards
-        least = 0
+        # the candidate with the least key is taken, or the one that has to be, and will not be there afterwards
+        least = -1
         for c in range(count[level]):
-            if keys[level, c] < keys[level, least]:
+            if rows[level, c] == awaited or (awaited < 0 and (least < 0 or keys[level, c] < keys[level, least])):
                 least = c
+        if least < 0:
+            level -= 1
+            continue
         member[level + 1], adds = rows[level, least], own[level, least]
         count[level] -= 1
         last = count[level]
@@ -86,8 +92,22 @@ def cheaper(
         for c in range(last):
             rows[level + 1, c] = rows[level, c]
             own[level + 1, c] = own[level, c] + distances[member[level + 1], rows[level, c]]
+        if awaited >= 0:
+            count[level] = 0  # there is no group without it
         level, entered = level + 1, True
     return False
+
+
+@numba.njit
+def absent(mates: ndarray, members: ndarray) -> int:
+    """Return a record that has to be in a group with its members and is not, -1 where there is none."""
+    for i in members:
+        found = False
+        for j in members:
+            found |= mates[i] == j
+        if not found:
+            return mates[i]
+    return -1
 
 
 @numba.njit

@@ -15,6 +15,11 @@ less than the sum of all prices less what is paid at most. A larger group that p
 nothing, and needs no look, as before; one that pays, of up to 2k - 1 records, holds two of a set S, and is looked for
 from these. Groups of 2k and more are two groups, which cost less.
 
+There may be branches: of a pair of records, one proof for partitions that have both in one group, and one for those
+that have them in two; the lower counts, as every partition is in one of the branches, and so on in each. In a branch
+only groups count that keep what is decided. A larger group that pays nothing and holds no pair that is together has
+subsets of k that keep it too, and needs no look; one that holds such a pair is looked for from it.
+
 The arithmetic is that of whole numbers: squared distances and multipliers are rounded down, prices up, to multiples of
 a unit, and sums of these are exact. Before, a distance is lowered by more than the rounding errors of its
 floating-point sum.
@@ -40,6 +45,8 @@ from cheaper_groups import cheaper
 
 TOLERANCE = 1e-9  # part of a sum by which what the certificate says may differ from what is found here
 ROUNDING = 1e-12  # more than the part of a sum of squares that its rounding errors are
+Decided = tuple[tuple, tuple]  # pairs that are together, pairs that are apart
+
 FEW = 12  # records of a block up to which all partitions are looked at, and no prices are needed
 BITS = 50  # of a distance; sums of those of a set of k have to fit into 63
 
@@ -57,7 +64,8 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     try:
         certificate = json.loads(given.certificate.read_text(encoding="utf-8"))
-        cost, proved, total = check(certificate, read_columns(given.table, certificate["columns"], given.delimiter))
+        columns = read_columns(given.table, certificate["columns"], given.delimiter)
+        cost, proved, total, least = check(certificate, columns)
     except UntrueError as error:
         print(f"NOT TRUE: {error}")
         return 1
@@ -66,6 +74,9 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     percent, gap = 100.0 / total if total > 0.0 else 0.0, 100.0 * (1.0 - proved / cost) if cost > 0.0 else 0.0
     print(f"true: loses {percent * cost:.6f} %, no partition less than {percent * proved:.6f} %, gap {gap:.4f} %")
+    if least < cost:
+        gap = 100.0 * (1.0 - proved / least) if least > 0.0 else 0.0
+        print(f"a better partition is known, which loses {percent * least:.6f} %, gap {gap:.4f} %")
     return 0
 
 
@@ -78,8 +89,11 @@ def read_columns(path: Path, names: list[str], delimiter: str) -> ndarray:
     return np.array([[float(row[name]) for name in names] for row in rows])
 
 
-def check(certificate: dict, columns: ndarray) -> tuple[float, float, float]:
-    """Return what the partition costs, what none is below, and the total; an error where anything is not true."""
+def check(certificate: dict, columns: ndarray) -> tuple[float, float, float, float]:
+    """Return what the partition costs, what none is below, the total, and what the better partition costs.
+
+    An error where anything is not true.
+    """
     k, n = int(certificate["k"]), len(columns)
     groups, blocks = np.asarray(certificate["groups"]), np.asarray(certificate["blocks"])
     prices = np.asarray(certificate["prices"], dtype=np.float64)
@@ -89,37 +103,74 @@ def check(certificate: dict, columns: ndarray) -> tuple[float, float, float]:
         raise UntrueError("prices have to be finite, and k at least 2")
     values = scaled(columns, certificate["scaling"])
     total = math.fsum((values**2).ravel())
-    cost = math.fsum(squares(values[groups == group]) for group in np.unique(groups))
-    if np.unique(groups, return_counts=True)[1].min() < k:
-        raise UntrueError(f"a group has fewer than {k} records")
-    if len({(g, b) for g, b in zip(groups.tolist(), blocks.tolist(), strict=True)}) > len(np.unique(groups)):
-        raise UntrueError("a group crosses blocks")
-    proved, cuts = 0.0, certificate.get("cuts", [])
-    for cut in cuts:
-        if len({int(blocks[row]) for row in cut["records"]}) != 1 or len(set(cut["records"])) < len(cut["records"]):
+    cost = cost_of(values, groups, blocks, k)
+    trees = {tuple(own["records"]): own["tree"] for own in certificate.get("branches", [])}
+    proved, whole = 0.0, {"prices": prices, "cuts": certificate.get("cuts", [])}
+    for cut in whole["cuts"]:
+        if len({int(blocks[row]) for row in cut["records"]}) != 1:
             raise UntrueError("a cut is a set of records of one block")
-        if cut["every"] < 2 or not 0.0 <= cut["multiplier"] < math.inf:
-            raise UntrueError("a cut counts every two records or more, and its multiplier is at least 0")
     for block in np.unique(blocks):
         rows = np.flatnonzero(blocks == block)
-        place = {int(row): i for i, row in enumerate(rows)}
-        own = [
-            ([place[row] for row in cut["records"]], int(cut["every"]), float(cut["multiplier"]))
-            for cut in cuts
-            if cut["records"][0] in place
-        ]
-        proved += least_of_block(values[rows], prices[rows], k, own)
-    for name, said, found in (
+        own = set(rows.tolist())
+        leaf = {
+            "prices": prices[rows],
+            "cuts": [cut for cut in whole["cuts"] if cut["records"][0] in own],
+        }
+        proved += least_of_branch(values[rows], k, trees.pop(tuple(rows.tolist()), leaf), rows.tolist())
+    if trees:
+        raise UntrueError("there are branches of records that are no block")
+    said_and_found = [
         ("the cost of the partition", certificate["cost"], cost),
         ("the total", certificate["total"], total),
-    ):
+    ]
+    least = cost
+    if "better" in certificate:
+        least = cost_of(values, np.asarray(certificate["better"]["groups"]), blocks, k)
+        said_and_found.append(("the cost of the better partition", certificate["better"]["cost"], least))
+    for name, said, found in said_and_found:
         if abs(said - found) > TOLERANCE * found:
             raise UntrueError(f"{name} is {found!r}, and it says {said!r}")
     if certificate["proved"] > proved + TOLERANCE * cost:
         raise UntrueError(f"its prices prove {proved!r}, and it says {certificate['proved']!r}")
-    if proved > cost * (1.0 + TOLERANCE):
+    if proved > min(cost, least) * (1.0 + TOLERANCE):
         raise UntrueError("what is proved is above the cost of the partition")
-    return cost, proved, total
+    return cost, proved, total, least
+
+
+def cost_of(values: ndarray, groups: ndarray, blocks: ndarray, k: int) -> float:
+    """Return what a partition costs; an error where it is none into groups of at least k inside blocks."""
+    if len(groups) != len(values):
+        raise UntrueError(f"a partition is one of {len(groups)} records, and the table has {len(values)}")
+    if np.unique(groups, return_counts=True)[1].min() < k:
+        raise UntrueError(f"a group has fewer than {k} records")
+    if len({(g, b) for g, b in zip(groups.tolist(), blocks.tolist(), strict=True)}) > len(np.unique(groups)):
+        raise UntrueError("a group crosses blocks")
+    return math.fsum(squares(values[groups == group]) for group in np.unique(groups))
+
+
+def least_of_branch(values: ndarray, k: int, branch: dict, rows: list[int], decided: Decided = ((), ())) -> float:
+    """Return what no partition of a block that keeps what is decided costs less than; ``rows`` are its rows."""
+    place = {row: i for i, row in enumerate(rows)}
+    if "pair" in branch:
+        pair = tuple(place.get(row, -1) for row in branch["pair"])
+        if len(set(pair)) != 2 or min(pair) < 0:
+            raise UntrueError("a branch is about two records of its block")
+        together, apart = decided
+        return min(
+            least_of_branch(values, k, branch["together"], rows, ((*together, pair), apart)),
+            least_of_branch(values, k, branch["apart"], rows, (together, (*apart, pair))),
+        )
+    prices, cuts = np.asarray(branch["prices"], dtype=np.float64), []
+    if len(prices) != len(rows) or not np.isfinite(prices).all():
+        raise UntrueError("a branch has a finite price for each record of its block")
+    for cut in branch["cuts"]:
+        own = [place.get(row, -1) for row in cut["records"]]
+        if len(set(own)) < len(own) or min(own) < 0:
+            raise UntrueError("a cut is a set of records of one block")
+        if cut["every"] < 2 or not 0.0 <= cut["multiplier"] < math.inf:
+            raise UntrueError("a cut counts every two records or more, and its multiplier is at least 0")
+        cuts.append((own, int(cut["every"]), float(cut["multiplier"])))
+    return least_of_block(values, prices, k, cuts, decided)
 
 
 def scaled(columns: ndarray, scaling: str) -> ndarray:
@@ -147,9 +198,16 @@ def squares(x: ndarray) -> float:
 
 
 def least_of_block(
-    values: ndarray, prices: ndarray, k: int, cuts: list[tuple[list[int], int, float]] | None = None
+    values: ndarray,
+    prices: ndarray,
+    k: int,
+    cuts: list[tuple[list[int], int, float]] | None = None,
+    decided: Decided = ((), ()),
 ) -> float:
-    """Return what no partition of a block costs less than, rounded down; cuts are records, every, multiplier."""
+    """Return what no partition of a block costs less than, rounded down; cuts are records, every, multiplier.
+
+    ``decided`` are pairs that are together, and pairs that are apart.
+    """
     n, d = values.shape
     if n < 2 * k:
         return squares(values) * (1.0 - ROUNDING)
@@ -160,7 +218,8 @@ def least_of_block(
     if prices.max() <= 0.0:
         return 0.0
     cuts = cuts or []
-    largest = 2 * k - 1 if cuts else k
+    together, apart = decided
+    largest = 2 * k - 1 if cuts or together else k
     # a pair as far apart as this settles the group that it is in
     far = largest**2 * float(prices.max())
     unit = far / 2.0**BITS
@@ -169,6 +228,8 @@ def least_of_block(
         exact = ((values - values[i]) ** 2).sum(axis=1) * (1.0 - (d + 8) * 2.0**-52)
         distances[i] = np.floor(np.minimum(exact, far) / unit * (1.0 - 2.0**-51))
     np.fill_diagonal(distances, 0)
+    for a, b in apart:
+        distances[a, b] = distances[b, a] = 2 ** (BITS + 1)
     whole = np.ceil(prices / unit * (1.0 + np.sign(prices) * 2.0**-51)).astype(np.int64)
     order = np.argsort(-whole, kind="stable")
     distances, whole = distances[np.ix_(order, order)].copy(), whole[order]
@@ -180,16 +241,31 @@ def least_of_block(
     fines = np.array([math.floor(multiplier / unit * (1.0 - 2.0**-51)) for _, _, multiplier in cuts], dtype=np.int64)
     if sum(int(fine) for fine in fines) > 2**57 // largest:
         raise UntrueError("the multipliers are too large to be checked")
+    mates = circles([(int(place[a]), int(place[b])) for a, b in together], n)
     for root in range(n - k + 1):
-        if cheaper(distances, whole, rows, starts, every, fines, k, np.array([root]), root + 1):
+        if cheaper(distances, whole, rows, starts, every, fines, mates, k, np.array([root]), root + 1):
             raise UntrueError("there are k records that cost less than their prices")
     pairs = {pair for a, b in itertools.pairwise(starts) for pair in itertools.combinations(sorted(rows[a:b]), 2)}
+    pairs |= {(int(place[a]), int(place[b])) for a, b in together}
     for pair in pairs:
         for size in range(k + 1, largest + 1):
-            if cheaper(distances, whole, rows, starts, every, fines, size, np.array(pair), 0):
+            if cheaper(distances, whole, rows, starts, every, fines, mates, size, np.array(pair), 0):
                 raise UntrueError(f"there are {size} records that cost less than their prices and cuts")
     paid = sum(int(fine) * (len(records) // step) for fine, (records, step, _) in zip(fines, cuts, strict=True))
     return (sum(int(price) for price in whole) - paid) * unit * (1.0 - 2.0**-50) - n * unit
+
+
+def circles(together: list[tuple[int, int]], n: int) -> ndarray:
+    """Return a record that goes with each, so that all that are together are reached one by one; itself if none."""
+    mates = np.arange(n)
+    for a, b in together:
+        ring, last = [a], a
+        while mates[last] != a:
+            last = int(mates[last])
+            ring.append(last)
+        if b not in ring:  # two circles become one where their next ones change places
+            mates[a], mates[b] = mates[b], mates[a]
+    return mates
 
 
 def along_a_line(x: ndarray, k: int) -> float:

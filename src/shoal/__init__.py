@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     from shoal.plan.blocking import Blocking
     from shoal.plan.environment import environment
     from shoal.plan.hierarchies import HierarchySettings, WordNetSettings
-    from shoal.plan.plan import Plan, Reading
+    from shoal.plan.plan import Plan
+    from shoal.plan.reading import Reading
     from shoal.plan.roles import Kind, Role
+    from shoal.release.measuring import measure_in_engine
+    from shoal.release.private_release import PrivateRelease
     from shoal.release.release import Release
     from shoal.release.summary import Summary
     from shoal.report import report_page, report_sections, write_report
@@ -63,6 +66,7 @@ __all__ = [
     "MissingExtra",
     "Plan",
     "PlanError",
+    "PrivateRelease",
     "Reading",
     "Release",
     "Role",
@@ -84,6 +88,7 @@ __all__ = [
     "load_hierarchy",
     "localise_errors",
     "measure",
+    "measure_in_engine",
     "open_app",
     "printable",
     "protect",
@@ -119,7 +124,8 @@ _HOME = {
     "MissingExtra": "shoal.errors",
     "Plan": "shoal.plan.plan",
     "PlanError": "shoal.errors",
-    "Reading": "shoal.plan.plan",
+    "Reading": "shoal.plan.reading",
+    "PrivateRelease": "shoal.release.private_release",
     "Release": "shoal.release.release",
     "Role": "shoal.plan.roles",
     "RuleFinding": "shoal.rules.findings",
@@ -139,6 +145,7 @@ _HOME = {
     "load_hierarchy": "shoal.columns.hierarchy",
     "localise_errors": "shoal.rules.localising",
     "measure": "shoal.measures.measurement",
+    "measure_in_engine": "shoal.release.measuring",
     "open_app": "shoal.app",
     "printable": "shoal.errors",
     "protect": "shoal.pipeline",

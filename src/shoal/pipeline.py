@@ -20,17 +20,21 @@ from shoal.plan.conditions import ConfidentialCondition
 from shoal.plan.dominance import Dominance
 from shoal.plan.engine import EngineSettings
 from shoal.plan.files_read import files_read
-from shoal.plan.plan import Plan, Reading, merge_settings
+from shoal.plan.household import Household
+from shoal.plan.plan import Plan, merge_settings
+from shoal.plan.privacy import DifferentialPrivacy
+from shoal.plan.reading import Reading
 from shoal.release.by_block import protect_by_block
 from shoal.release.certificate import check_certificate
 from shoal.release.clock import Clock
 from shoal.release.declaring import Declared, declare
 from shoal.release.elsewhere import check_manifest, elsewhere
 from shoal.release.engine_release import EngineRelease, check_engine_output
-from shoal.release.kept_columns import kept_notes
-from shoal.release.kept_copies import copy_notes
 from shoal.release.kept_order import order_notes
+from shoal.release.looking_at_kept import look_at_kept
+from shoal.release.privately import run_privately
 from shoal.release.protecting import protect_records
+from shoal.release.protecting_households import protect_households
 from shoal.release.release import Release, check_output, check_report
 from shoal.release.summary import summarise
 from shoal.tables.files import Source
@@ -51,6 +55,7 @@ def protect(
     refine: bool | None = None,
     identifiers: str | Sequence[str] | None = None,
     persons: str | Sequence[str] | None = None,
+    household: Household | Mapping[str, Any] | str | None = None,
     confidential: str | Sequence[str] | None = None,
     weight: str | None = None,
     strata: str | Sequence[str] | None = None,
@@ -67,6 +72,7 @@ def protect(
     conditions: Mapping[str, ConfidentialCondition | Mapping[str, Any]] | None = None,
     accept: Mapping[str, str] | None = None,
     dominance: Dominance | Mapping[str, Any] | None = None,
+    differential_privacy: DifferentialPrivacy | Mapping[str, Any] | None = None,
     blocking: Blocking | Mapping[str, Any] | str | None = None,
     engine: EngineSettings | Mapping[str, Any] | str | None = None,
     reading: Reading | Mapping[str, Any] | None = None,
@@ -112,6 +118,10 @@ def protect(
     persons : list of str
         Identifiers whose distinct values k counts in each group, beside its records; ``[]`` for none. By default those
         that have a value more than once and look like keys of persons, such as an id or an e-mail address.
+    household : str or dict
+        Column that tells households, or other wholes, apart: k counts households, and what is the same for all members
+        is aggregated once for each; as a dict with ``id``, ``release``, ``size``, ``variables`` and ``weight``, see
+        docs/households.md.
     weight : str
         Column of sampling weights: released values are weighted.
     strata : list of str
@@ -147,15 +157,18 @@ def protect(
         with c and l, and ``t``, the largest distance from the table, such as ``{"income": {"t": 0.2}}``; see
         docs/conditions.md.
     accept : dict
-        Kept columns that are copies of a quasi-identifier, which are refused otherwise, each with the reason why it may
+        Kept columns that give back a quasi-identifier, which are refused otherwise, each with the reason why it may
         stay.
     dominance : dict
         When the largest values of a group dominate its mean: ``p`` of the p % rule (10 by default), or ``n`` and
         ``share`` of the (n, k) rule; ``action`` is ``"note"`` or ``"grow"``, which merges dominated groups with others.
+    differential_privacy : dict
+        Experimental: ``epsilon`` and the ``bounds`` of each quasi-identifier, and what is ``missing`` counts as, for a
+        release of noisy means that depends on no record by more than that; see docs/differential-privacy.md.
     blocking : str or dict
-        ``"spread-tree"``, ``"2d-tree"``, ``"univariate"``, ``"equal-counts"`` or ``"fixed-counts"``; as a dict with
-        ``method``, ``size``, ``columns`` and ``repair``. Large tables are cut into blocks that are partitioned one by
-        one; without it all records are partitioned together.
+        ``"spread-tree"``, ``"2d-tree"``, ``"univariate"``, ``"equal-counts"``, ``"fixed-counts"``, or ``"categories"``
+        for subtrees of a hierarchy or codes; as a dict with ``method``, ``size``, ``columns`` and ``repair``. Large
+        tables are cut into blocks that are partitioned one by one; without it all records are partitioned together.
     engine : str or dict
         ``"memory"``, ``"duckdb"`` or ``"spark"``: the table is protected block by block, with the same cells whichever
         moves the rows, see docs/engines.md; as a dict with ``name``, ``memory``, ``master``, ``row`` and ``settings``.
@@ -220,6 +233,9 @@ def protect(
     clock = Clock()
     settings = merge_settings(plan, given)
     inputs = files_read(settings, original=data, plan=plan)
+    if settings.get("differential_privacy") is not None:
+        files = (output, report, certificate, manifest, overwrite)
+        return run_privately(data, settings, inputs, all_numeric, files)
     moved_by = engine_settings(data, settings)
     if moved_by is not None:
         settings["engine"] = moved_by
@@ -277,14 +293,15 @@ def run(
 
     A release that will be ``written`` has its edit rules checked on the file, not here.
     """
-    made = protect_records(declared, table, source, clock, threads=threads, progress=progress, written=written)
-    told = [
-        *copy_notes(declared.plan, declared.copies),
-        *kept_notes(declared.plan, table),
-        *order_notes(declared.plan, table, open_table(made.data)),
-    ]
+    if declared.households:  # without rules, so that nothing waits for the file
+        made = protect_households(declared, table, source, clock, threads=threads, progress=progress)
+    else:
+        made = protect_records(declared, table, source, clock, threads=threads, progress=progress, written=written)
+    grouped, protected = made.run.grouped, made.run.protected
+    found, told = look_at_kept(declared, table, [part.groups for part in protected])
+    told += order_notes(declared.plan, table, open_table(made.data))
     clock.lap("look at kept columns")
-    figures, grouped, protected = made.run.figures(told), made.run.grouped, made.run.protected
+    figures = replace(made.run.figures(told), kept=found)
     summary = summarise(figures, seconds=clock.seconds())
     return Release(
         data=made.data,
@@ -357,6 +374,7 @@ def _protect_elsewhere(
             plan=figures.plan,
             timings=clock.laps,
             engine=engine,
+            declared=figures.declared,
             sizes=[part.sizes for part in figures.sets],
         )
         if output is not None:

@@ -151,7 +151,7 @@ def plans(draw, table, large=False):
     rules = bool(table.edits) and draw(st.booleans())
     quasi += ruled if rules else ruled[: draw(st.integers(0 if quasi else 1, len(ruled)))]
     wanted = {KIND[kinds[name]] for name in quasi}
-    fits = [name for name, method in shoal.METHODS.items() if wanted <= set(method.kinds)]
+    fits = [name for name, method in shoal.METHODS.items() if wanted <= set(method.kinds) and not method.needs]
     if large:
         method = draw(st.sampled_from([name for name in fits if name in _QUICK]))
     else:

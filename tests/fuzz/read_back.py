@@ -7,17 +7,16 @@ compared as fractions, so that no rounding of this check hides one of the progra
 from __future__ import annotations
 
 import csv
-import gzip
 import math
 import re
 from collections import Counter, defaultdict
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
-import numpy as np
 import polars as pl
 
+from file_forms import as_type, database_rows, rows_of, sheet_rows
 from random_tables import LEVELS, NODES
 
 _EPOCH = datetime(1970, 1, 1)
@@ -30,12 +29,11 @@ def cells_of_file(path, like, narrow=True):
 
     Floats of 32 bits are ``narrow`` where a table that has them was written, and not where a text file is the original.
     """
-    if path.suffix in (".csv", ".tsv", ".gz"):
-        opened = gzip.open if path.suffix == ".gz" else open
-        with opened(path, "rt", encoding="utf-8", newline="") as lines:  # polars leaves quotes in names doubled
-            names, *rows = csv.reader(lines, delimiter="\t" if path.suffix == ".tsv" else ",")
-        rows = [row or [""] for row in rows]
-        return {name: [_parsed(row[j], like.get(name), narrow) for row in rows] for j, name in enumerate(names)}
+    readers = {".xlsx": sheet_rows, ".sqlite": database_rows}
+    if path.suffix in (".csv", ".tsv", ".gz", ".zst", ".jsonl", *readers):
+        names, rows = readers.get(path.suffix, rows_of)(path)
+        parsed = as_type if path.suffix in readers or ".jsonl" in path.suffixes else _parsed
+        return {name: [parsed(row[j], like.get(name), narrow) for row in rows] for j, name in enumerate(names)}
     return cells_of_frame(pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_ipc(path))
 
 
@@ -67,18 +65,7 @@ def _parsed(text, dtype, narrow):
         return None
     if dtype is None or dtype in (pl.String, pl.Categorical, pl.Enum):
         return text
-    if dtype.is_integer():
-        return int(text.removesuffix(".0"))  # pandas has floats where a cell is missing
-    if narrow and dtype.is_decimal():
-        return Decimal(text)
-    if dtype.is_float() or dtype.is_decimal():
-        return float(np.float32(text)) if narrow and dtype == pl.Float32 else float(text)
-    if dtype == pl.Boolean:
-        return {"true": True, "false": False}[text.lower()]
-    if dtype == pl.Date:
-        return date.fromisoformat(text)
-    moment = datetime.fromisoformat(text)
-    return moment.astimezone(UTC) if moment.tzinfo else moment
+    return as_type(text, dtype, narrow)
 
 
 class ReadBack:

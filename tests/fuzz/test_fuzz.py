@@ -16,17 +16,21 @@ from pathlib import Path
 import polars as pl
 from hypothesis import HealthCheck, Phase, event, given, note, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import shoal
 from command_line import run as run_command
+from file_forms import TEXT
 from random_plans import plans
 from random_tables import LARGE_SIZES, MARK, in_its_form, tables
 from read_back import ReadBack, cells_of_file, cells_of_frame, written_decimals
+from shoal.cli import program
+from shoal.tables.files.streams import standard_input
 
 EXAMPLES = int(os.environ.get("SHOAL_FUZZ_EXAMPLES", "250"))
 _LONG = r"\d[\d.e+-]{6,}"
-TEXT = (".csv", ".tsv", ".csv.gz")
-ENDINGS = (*TEXT, ".parquet", ".arrow")
+ENDINGS = (*TEXT, ".parquet", ".arrow", ".jsonl", ".jsonl.zst", ".xlsx", ".sqlite")
+PIPED = (".csv", ".parquet", ".arrow", ".jsonl")  # what standard input tells from its first bytes
 REFUSED = (shoal.PlanError, shoal.DataError, shoal.FileError)
 
 
@@ -39,7 +43,7 @@ def shows_no_cell(text, table, asked):
 
 
 def files_in(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def by_command(data, settings_, out, folder):
@@ -51,9 +55,20 @@ def by_command(data, settings_, out, folder):
     return None if result.exit_code == 0 else result.output
 
 
+def by_pipe(data, settings_, folder):
+    """Release what is sent to standard input, and return what comes out, or what is said where it is refused."""
+    plan = folder / "plan.yaml"
+    plan.write_text(shoal.Plan(**settings_).to_yaml(), encoding="utf-8")
+    standard_input.cache_clear()  # it is read once in a process
+    words = ["protect", "-", "-o", "-", "--plan", str(plan), "--threads", "2"]
+    result = CliRunner().invoke(program, words, input=data.read_bytes())
+    assert result.exit_code in (0, 1, 2), result.output
+    return result.stdout_bytes if result.exit_code == 0 else result.output
+
+
 def check_types(table, out, ending):
     """A file that holds types has those that went in; categories of a release are only those that it has."""
-    if ending in TEXT or table.form == "csv" or "pandas" in table.form:
+    if ending not in (".parquet", ".arrow") or table.form == "csv" or "pandas" in table.form:
         return
     after = pl.read_parquet(out) if ending == ".parquet" else pl.read_ipc(out)
     for name, dtype in after.schema.items():
@@ -146,6 +161,8 @@ def check_run(table, asked, ending, folder, *, inspected=False, measured=False):
         refused = by_command(data, asked, again, folder)
         assert refused is None, refused
         assert again.read_bytes() == first, "the command line gives other bytes"
+        if data.name == f"original{ending}" and ending in PIPED:
+            assert by_pipe(data, asked, folder) == first, "a pipe gives other bytes"
     return f"released: {release.summary.method}"
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -77,22 +79,38 @@ def _docstring(value: Any) -> str:
 def support_page() -> str:
     """Return which method does what, from the registry and by trying it on a small table."""
     head = "| method | " + " | ".join(_TRIED) + " |\n|---|" + ":-:|" * len(_TRIED)
+    listing = (Path(__file__).parents[2] / "docs" / "methods" / "README.md").read_text(encoding="utf-8")
+    pages = dict(re.findall(r"^\| \[`([\w-]+)`\]\((\S+?)\)", listing, re.MULTILINE))
     rows = []
     for name, method in shoal.METHODS.items():
         cells = ["yes" if tried(name, method) else "" for tried in _TRIED.values()]
-        rows.append(f"| [`{name}`](../methods/README.md) | " + " | ".join(cells) + " |")
+        rows.append(f"| [`{name}`](../methods/{pages[name]}) | " + " | ".join(cells) + " |")
     return _SUPPORT + head + "\n" + "\n".join(rows) + "\n"
 
 
 _SUPPORT = """# What each method supports
 
 Made from the registry of methods; where that does not say, by protecting a small table. All methods run on threads
-where a table is cut into blocks, and all promises hold for all of them.
+where a table is cut into blocks, and all promises hold for all of them. Conditions are those on [confidential
+columns](../conditions.md#what-a-group-gives-away); [engines](../engines.md) take blocks one by one.
 
 """
 
 
+_TOGETHER = {"missing": True, "weight": "w", "strata": "s", "rules": ["a >= -9"]}
+
+
+@cache
+def _takes_all(name: str) -> bool:
+    return _runs(name, **_TOGETHER)
+
+
 def _works(name: str, **settings: Any) -> bool:
+    """Whether a method takes some settings; what it takes all together, it takes one by one."""
+    return (set(settings) <= set(_TOGETHER) and _takes_all(name)) or _runs(name, **settings)
+
+
+def _runs(name: str, **settings: Any) -> bool:
     random = np.random.default_rng(0)
     numbers = random.normal(size=(60, 2)).round(3)
     table = pl.DataFrame(
@@ -104,6 +122,8 @@ def _works(name: str, **settings: Any) -> bool:
     columns = ["a", "b"] if Kind.NUMERIC in kinds and shoal.METHODS[name].several_columns else ["a"]
     if Kind.NUMERIC not in kinds:
         return False
+    if shoal.METHODS[name].search:
+        settings["options"] = {"steps": 100}  # whether it runs, not how well
     try:
         shoal.protect(table, 3, columns, method=name, **settings)
     except (shoal.PlanError, shoal.DataError):
@@ -122,6 +142,8 @@ _TRIED = {
     "blocking": lambda name, method: _works(name, blocking={"method": "spread-tree", "size": 20}),
     "refinement": lambda name, method: not method.refine_mistakes(2),
     "search with time and bound": lambda name, method: bool(method.search),
+    "conditions": lambda name, method: _works(name, confidential="s", conditions={"s": {"distinct": 2}}),
+    "engines": lambda name, method: _works(name, engine="memory", blocking={"method": "2d-tree", "size": 20}),
     "seed": lambda name, method: method.seeded,
 }
 
@@ -135,11 +157,53 @@ def errors_page() -> str:
         "# Errors\n\nEvery error of shoal says what is wrong and what to do, and names no value of a cell. All are "
         "`shoal.ShoalError`. How a command ends: [Exit statuses](../command-line.md#exit-statuses)."
     ]
+    said = messages(Path(inspect.getfile(shoal)).parent)
     for one in named:
         if not one.__name__.startswith("_"):
             above = ", ".join(f"`{base.__name__}`" for base in one.__mro__[1:-1] if not base.__name__.startswith("_"))
             parts.append(f"## {one.__name__}\n\n{inspect.getdoc(one)}\n\nIs also: {above}.")
+            own = said.get(one.__name__, ())
+            parts += (
+                ["What it says, with `...` for names and numbers:", "\n".join(f"- `{text}`" for text in own)]
+                if own
+                else []
+            )
     return "\n\n".join(parts) + "\n"
+
+
+@cache
+def messages(package: Path) -> dict[str, list[str]]:
+    """Return what each exception says where it is raised, read from the source, with ... for what is put in.
+
+    >>> found = messages(Path(inspect.getfile(shoal)).parent)
+    >>> "... is a folder; name a file in it, or remove it" in found["FileError"]
+    True
+    """
+    found: dict[str, set[str]] = {}
+    for path in package.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            call = node.exc if isinstance(node, ast.Raise) else None
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.args:
+                text = _template(call.args[0])
+                if len(text.replace("...", "")) > 12:  # nothing but what is put in says nothing
+                    found.setdefault(call.func.id, set()).add(text)
+    return {name: sorted(texts, key=lambda text: text.lstrip("'. ").lower()) for name, texts in found.items()}
+
+
+def _template(node: ast.expr) -> str:
+    """Return a text of the source, with ... for what is put in."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        text = node.value
+    elif isinstance(node, ast.JoinedStr):
+        text = "".join(one.value if isinstance(one, ast.Constant) else "..." for one in node.values)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        text = _template(node.left) + _template(node.right)
+    elif isinstance(node, ast.List | ast.ListComp):
+        inside = node.elts if isinstance(node, ast.List) else [node.elt]
+        text = "; ".join(filter(None, map(_template, inside)))
+    else:
+        text = ""
+    return re.sub(r"'\.\.\.'|\.{3,}", "...", text.replace("`", "'")).strip()
 
 
 def plan_schema() -> dict[str, Any]:

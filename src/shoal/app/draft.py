@@ -19,6 +19,7 @@ ROLES = {
     shoal.Role.CONFIDENTIAL: "what the table is about: kept as it is, and measured",
     shoal.Role.WEIGHT: "sampling weight",
     shoal.Role.STRATUM: "records of different values are never mixed",
+    shoal.Role.HOUSEHOLD: "tells households apart: k counts these",
     KEPT: "kept as it is",
 }
 _LISTS = {
@@ -76,7 +77,18 @@ def roles(settings: Mapping[str, Any]) -> dict[str, str]:
         found |= dict.fromkeys(settings.get(setting) or (), str(role))
     if settings.get("weight"):
         found[settings["weight"]] = str(shoal.Role.WEIGHT)
+    household = _household(settings)
+    if household.get("weight"):
+        found[household["weight"]] = str(shoal.Role.WEIGHT)
+    if household.get("id"):
+        found[household["id"]] = str(shoal.Role.HOUSEHOLD)
     return found
+
+
+def _household(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is said about households, by name."""
+    said = settings.get("household")
+    return {"id": said} if isinstance(said, str) else dict(said or {})
 
 
 def quasi_identifiers(settings: Mapping[str, Any]) -> list[str]:
@@ -103,6 +115,7 @@ def give_role(settings: Settings, names: Iterable[str], role: str) -> None:
         _without(settings, setting, chosen)
     if settings.get("weight") in chosen:
         del settings["weight"]
+    _leave_household(settings, chosen)
     if not settings.get("strata"):
         settings.pop("small_strata", None)
     if role == shoal.Role.QUASI_IDENTIFIER:
@@ -119,6 +132,21 @@ def give_role(settings: Settings, names: Iterable[str], role: str) -> None:
         settings[listed] = [*settings.get(listed, ()), *chosen]
     elif role == shoal.Role.WEIGHT and chosen:
         settings["weight"] = chosen[-1]
+    elif role == shoal.Role.HOUSEHOLD and chosen:
+        settings["household"] = {**_household(settings), "id": chosen[-1]}
+
+
+def _leave_household(settings: Settings, names: Sequence[str]) -> None:
+    """Take columns out of what is said about households, and all of it where they are not told apart any more."""
+    household = _household(settings)
+    if household.get("weight") in names:
+        del household["weight"]
+    if household.get("variables"):
+        household["variables"] = [name for name in household["variables"] if name not in names]
+    if household and household.get("id") not in names:
+        settings["household"] = household
+    else:
+        settings.pop("household", None)
 
 
 def _without(settings: Settings, setting: str, names: Sequence[str]) -> None:

@@ -21,6 +21,7 @@ ELSEWHERE = frozenset(  # settings that other forms and pages have
     [
         *("k", "quasi_identifiers", "identifiers", "confidential", "weight", "strata", "method", "options"),
         *("hierarchies", "orders", "nominal", "reading", "rules", "rules_file", "set_size"),
+        "differential_privacy",  # not from pages that measure every run against its original
     ]
 )
 FIRST = ("missing_patterns", "small_strata", "persons", "aggregators", "scaling", "dominance", "blocking")

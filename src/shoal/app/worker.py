@@ -76,6 +76,11 @@ def protect(folder: Path, asked: dict[str, Any], tell: Teller) -> None:
     """Protect the table, write the release, then measure it."""
     tell.stage("reading")
     plan = shoal.Plan.load(folder / PLAN)
+    if plan.differential_privacy:
+        raise shoal.PlanError(
+            "differential_privacy: every run here is measured against its original, which would void the guarantee; "
+            "use Python or the command line"
+        )
     output = folder / str(asked["output"])
     total = int(asked.get("records", 0)) * len(plan.quasi_identifiers)
     tell.stage("protecting", total)

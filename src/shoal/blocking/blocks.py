@@ -7,20 +7,24 @@ blocking columns, k, and the most records that a block may have.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
+from shoal.blocking.categories import category_of, cut_categories, line_ends, places_on_line
 from shoal.blocking.counting import Cut, Over
 from shoal.blocking.repair import repair_boundaries
 from shoal.blocking.size import block_size
+from shoal.blocking.spread_cells import grow_spread_tree
 from shoal.blocking.spread_tree import spread_tree
 from shoal.blocking.two_d_tree import grow_tree, two_d_tree
 from shoal.blocking.univariate import cut_intervals, equal_counts, equal_intervals, fixed_counts
+from shoal.columns.categories import Category
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.disjoint_sets import join, root_of
-from shoal.plan.blocking import Blocking
+from shoal.plan.blocking import BY_CATEGORY, Blocking
 
 BLOCKINGS: dict[str, Callable[[Floats, int, int], Ints]] = {
     "2d-tree": two_d_tree,
@@ -31,6 +35,8 @@ BLOCKINGS: dict[str, Callable[[Floats, int, int], Ints]] = {
 }
 COUNTED: dict[str, Callable[[Over, int, int, int], Cut]] = {"2d-tree": grow_tree, "univariate": cut_intervals}
 """Those that follow from counts: the others see all records at once."""
+IN_PASSES: dict[str, Callable[[Over, int, int, int], Cut]] = {**COUNTED, "spread-tree": grow_spread_tree}
+"""Those that an engine cuts in passes, beside blocks of categories; the spread tree is that of cells."""
 ONE_COLUMN = ("equal-counts", "fixed-counts", "univariate")  # those that use a single column
 
 
@@ -70,11 +76,11 @@ def cut_blocks(quasi: QuasiIdentifiers, strata: Ints, k: int, cut: Blocking | No
     if cut is None:
         return strata
     values = blocking_values(quasi, cut)
+    roots = np.unique(strata, return_inverse=True)[1]
     size = largest_block(cut, len(strata), len(quasi) + quasi.incomplete, k)
-    if cut.method in COUNTED:
-        roots = np.unique(strata, return_inverse=True)[1]
-        found = COUNTED[cut.method](lambda part: part(values, roots), int(roots.max()) + 1, k, size)
-        return found.blocks(values, roots)
+    if cut.method == BY_CATEGORY or cut.method in COUNTED:
+        way = COUNTED.get(cut.method) or way_in_passes(quasi, cut)
+        return way(lambda part: part(values, roots), int(roots.max()) + 1, k, size).blocks(values, roots)
     blocks = np.empty(len(strata), dtype=np.int64)
     first = 0
     for rows in rows_of_blocks(strata):
@@ -86,8 +92,31 @@ def cut_blocks(quasi: QuasiIdentifiers, strata: Ints, k: int, cut: Blocking | No
     return blocks
 
 
+def way_in_passes(quasi: QuasiIdentifiers, cut: Blocking) -> Callable[[Over, int, int, int], Cut]:
+    """Return how blocks are cut in passes over the records."""
+    if cut.method == BY_CATEGORY:
+        return partial(cut_categories, ends=line_ends(_category(quasi, cut)))
+    return IN_PASSES[cut.method]
+
+
+def blocking_columns(quasi: QuasiIdentifiers, cut: Blocking) -> QuasiIdentifiers:
+    """Return the columns by which blocks are cut."""
+    if cut.method == BY_CATEGORY:
+        return quasi.only([_category(quasi, cut).name])
+    numbers = quasi.numbers()
+    return numbers.only(cut.columns) if cut.columns else numbers
+
+
+def _category(quasi: QuasiIdentifiers, cut: Blocking) -> Category:
+    """Return the column that blocks of categories are cut by."""
+    own = [column for column in quasi.columns if isinstance(column, Category)]
+    return category_of([column for column in own if column.name in cut.columns] or own)
+
+
 def blocking_values(quasi: QuasiIdentifiers, cut: Blocking) -> Floats:
-    """Return the scaled values (n, d) of the columns by which blocks are cut."""
+    """Return the scaled values (n, d) of the columns by which blocks are cut; of categories their places on a line."""
+    if cut.method == BY_CATEGORY:
+        return places_on_line(_category(quasi, cut))
     numbers = quasi.numbers()
     chosen = numbers.only(cut.columns) if cut.columns else numbers
     return (chosen.only(chosen.names[:1]) if cut.method in ONE_COLUMN else chosen).scaled().values

@@ -21,7 +21,7 @@ from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 
 _TURNS = 30  # of the power iteration: the axis only has to be sensible
-_BETWEEN_CLUSTERS = 2.5  # times 1 / d of the sum of squares: what cuts a block that is small enough
+BETWEEN_CLUSTERS = 2.5  # times 1 / d of the sum of squares: what cuts a block that is small enough
 _AS_GOOD = 1.01  # how much better a cut must be to leave records over on both sides
 
 
@@ -60,7 +60,7 @@ def _cut(values: Floats, k: int, size: int, blocks: Ints) -> None:
             axis_cut, axis_between = _best_cut(along_axis[by_axis], k)
             if axis_between > between:
                 cut, between, by_key = axis_cut, axis_between, by_axis
-        if between < 0.0 or (stop - start <= size and between * d < _BETWEEN_CLUSTERS * total):
+        if between < 0.0 or (stop - start <= size and between * d < BETWEEN_CLUSTERS * total):
             for row in part:
                 blocks[row] = block
             start, top, block = stop, top - 1, block + 1

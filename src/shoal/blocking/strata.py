@@ -19,13 +19,18 @@ _NAMED = 5  # small strata that an error names: enough to find them, not a list 
 
 
 def check_strata(
-    codes: Ints, labels: Sequence[str], k: int, person: Ints | None = None, called: str = "records"
+    codes: Ints,
+    labels: Sequence[str],
+    k: int,
+    person: Ints | None = None,
+    called: str = "records",
+    kind: str = "person",
 ) -> None:
     """Refuse strata of fewer than k records, or persons (n,) with what they are called, naming some."""
     counts, one = codes, "record"
     if person is not None:
         _, first, _ = number_keys(codes * (int(person.max(initial=0)) + 1) + person)
-        counts, one = codes[first], "person"
+        counts, one = codes[first], kind
     check_sizes(np.bincount(counts, minlength=len(labels)), labels, k, one, called)
 
 

@@ -10,7 +10,7 @@ of the interleaved bits. One pass over the records writes some levels into the c
 codes, and the leaves follow from that table by their prefixes: any engine that can count numbers can cut the same
 blocks, and no table has more than a million codes but where there are more records than that in leaves still to be cut.
 Where a code is shared by more than L records, the next levels of these records are read in the same way, down to
-``_BITS`` of them; records that coincide in every bit stay together, even if they are more than L. Centroids are those
+``BITS`` of them; records that coincide in every bit stay together, even if they are more than L. Centroids are those
 of the places on the grid of these bits, whose sums are whole numbers: nothing depends on the order of the records.
 
 Source: A. Solanas, A. Martinez-Balleste, J. Domingo-Ferrer, S. Bujalance and J. M. Mateo-Sanz, A 2^d-tree-based
@@ -34,7 +34,7 @@ from shoal.kernels.compiling import kernel
 
 Words = NDArray[np.uint64]
 
-_BITS = 30  # levels of halving before records count as coinciding
+BITS = 30  # levels of halving before records count as coinciding
 _WORD = 64
 _CODE = 20  # bits of a code that are read in a pass, where a level does not have more
 
@@ -142,17 +142,22 @@ class FusedTree:
 
 def grow_tree(over: Over, roots: int, k: int, size: int) -> FusedTree:
     """Return the blocks of records of so many strata: at least k and, unless fused, at most ``size`` records."""
-    tree = _split(over, roots, size)
-    places = over(lambda values, root: _Places.of(tree, values, root))
+    tree, places = leaves_and_places(over, roots, size)
     root_of = places.roots
     home = np.empty(len(tree.alive), dtype=np.int64)
     first = 0
     for root in np.unique(root_of).tolist():
         own = np.flatnonzero(root_of == root)
-        middle = places.sums[own] * (tree.reach.width[root] / 2.0**_BITS)
+        middle = places.sums[own] * (tree.reach.width[root] / 2.0**BITS)
         home[own] = first + fuse_small_cells(middle, places.counts[own].astype(np.float64), k)
         first = int(home[own].max()) + 1
     return FusedTree(tree, home, np.bincount(home, places.counts).astype(np.int64))
+
+
+def leaves_and_places(over: Over, roots: int, size: int) -> tuple[Tree, Places]:
+    """Return the leaves of at most ``size`` records, before small ones are fused, and where their records are."""
+    tree = _split(over, roots, size)
+    return tree, over(lambda values, root: Places.of(tree, values, root))
 
 
 def _split(over: Over, roots: int, size: int) -> Tree:
@@ -162,8 +167,8 @@ def _split(over: Over, roots: int, size: int) -> Tree:
     alive, crowded = [np.flatnonzero((reach.counts > 0) & (reach.counts <= size))], np.flatnonzero(reach.counts > size)
     passes: list[Level] = []
     level, count = 0, roots
-    while len(crowded) and level < _BITS:
-        levels = min(max(1, _CODE // d), _BITS - level)
+    while len(crowded) and level < BITS:
+        levels = min(max(1, _CODE // d), BITS - level)
         tree = Tree(reach, tuple(passes), np.empty(0, dtype=np.int64))
         none = np.empty(0, dtype=np.int64)
         table = over(_Next(tree, Level(level, levels, crowded, none, none)))
@@ -175,7 +180,7 @@ def _split(over: Over, roots: int, size: int) -> Tree:
         found, full = leaves_of_codes(parents, codes, table.counts, levels, d if coded else 0, size)
         passes.append(Level(level, levels, crowded, table.keys, found + count))
         level += levels
-        alive.append(np.unique(found[~full if level < _BITS else slice(None)]) + count)
+        alive.append(np.unique(found[~full if level < BITS else slice(None)]) + count)
         crowded = np.unique(found[full]) + count
         count += int(found.max()) + 1
     return Tree(reach, tuple(passes), np.sort(np.concatenate(alive)))
@@ -193,7 +198,7 @@ class _Next:
 
 
 @dataclass(frozen=True)
-class _Places:
+class Places:
     """Sums of the places of records on the grid of all bits, how many there are, and the root, by leaf."""
 
     sums: Ints
@@ -201,7 +206,8 @@ class _Places:
     roots: Ints
 
     @classmethod
-    def of(cls, tree: Tree, values: Floats, roots: Ints) -> _Places:
+    def of(cls, tree: Tree, values: Floats, roots: Ints) -> Places:
+        """Add up the places of a batch of records."""
         leaves = tree.leaves(values, roots)
         sums = np.zeros((len(tree.alive), values.shape[1]), dtype=np.int64)
         _add_places(values, roots, tree.reach.low, tree.reach.width, leaves, sums)
@@ -209,8 +215,8 @@ class _Places:
         own[leaves] = roots
         return cls(sums, np.bincount(leaves, minlength=len(tree.alive)), own)
 
-    def __add__(self, other: _Places) -> _Places:
-        return _Places(self.sums + other.sums, self.counts + other.counts, np.maximum(self.roots, other.roots))
+    def __add__(self, other: Places) -> Places:
+        return Places(self.sums + other.sums, self.counts + other.counts, np.maximum(self.roots, other.roots))
 
 
 def _fits(parents: int, bits: int) -> bool:
@@ -284,8 +290,8 @@ def _close_gaps(leaves: Ints, count: int) -> Ints:
 @kernel
 def _place(value: float, low: float, width: float) -> int:
     """Place of a value on the grid of all bits between the limits of its root."""
-    place = int((value - low) / width * 2.0**_BITS)
-    return int(min(place, 2**_BITS - 1))
+    place = int((value - low) / width * 2.0**BITS)
+    return int(min(place, 2**BITS - 1))
 
 
 @kernel
@@ -302,7 +308,7 @@ def _read_bits(values: Floats, rows: Ints, roots: Ints, low: Floats, width: Floa
         for j in range(d):
             places[j] = _place(values[rows[a], j], low[root, j], width[root, j])
         at = 0
-        for shift in range(_BITS - 1 - level, _BITS - 1 - level - levels, -1):
+        for shift in range(BITS - 1 - level, BITS - 1 - level - levels, -1):
             for j in range(d):
                 bit = (places[j] >> np.uint64(shift)) & np.uint64(1)
                 words[a, at // _WORD] = (words[a, at // _WORD] << np.uint64(1)) | bit

@@ -70,7 +70,7 @@ def cut_intervals(over: Over, roots: int, k: int, size: int) -> Intervals:
     counts[table.keys] = table.counts
     home, blocks = np.empty(len(counts), dtype=np.int64), 0
     for start, stop in pairwise(first.tolist()):
-        home[start:stop] = blocks + _fuse_neighbours(counts[start:stop], k)
+        home[start:stop] = blocks + fuse_neighbours(counts[start:stop], k)
         blocks = int(home[stop - 1]) + 1
     return Intervals(reach, first, home, np.bincount(home, counts, minlength=blocks).astype(np.int64))
 
@@ -83,7 +83,7 @@ def _interval(values: Floats, roots: Ints, reach: Reach, first: Ints) -> Ints:
     return found
 
 
-def _fuse_neighbours(counts: Ints, k: int) -> Ints:
+def fuse_neighbours(counts: Ints, k: int) -> Ints:
     """Return the block of each interval: from the lowest on, joined with the next ones until they have k records."""
     home = np.empty(len(counts), dtype=np.int64)
     block, held, rest = 0, 0, int(counts.sum())

@@ -52,6 +52,14 @@ class _Commands(LightGroup):
         super().__init__(**settings)
         self.commands = {name: TyperCommand(name, help=sentence) for name, sentence in COMMANDS.items()}
 
+    def get_params(self, ctx: Any) -> Any:
+        """Return the flags; those of completion are false where they are not given, for the same reason."""
+        found = super().get_params(ctx)
+        for option in found:
+            if str(option.name).endswith("_completion"):
+                option.default = False
+        return found
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, known, rest = super().resolve_command(ctx, args)
         return name, known and load_command(str(known.name)), rest
@@ -62,7 +70,6 @@ program = typer.Typer(
     cls=_Commands,
     help="Make microdata safe to publish: every record hides in a group of at least k.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,16 +18,21 @@ from shoal.cli.options import (
     Hierarchy,
     Json,
     MadeWith,
+    Master,
+    MeasureEngine,
+    Memory,
     Missing,
     NoHeader,
     Nominal,
     Order,
     RecordScaling,
     Signs,
+    SparkSetting,
     TableName,
     Thousands,
     UniqueColumns,
     categories,
+    engine_of,
     names,
     reading_of,
 )
@@ -87,6 +92,10 @@ def measure(
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the figures to a JSON file.")
     ] = None,
     threads: Annotated[int | None, typer.Option(help="Measures that run at a time; the result is the same.")] = None,
+    engine: MeasureEngine = None,
+    memory: Memory = None,
+    master: Master = None,
+    spark: SparkSetting = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     missing: Missing = None,
@@ -100,24 +109,27 @@ def measure(
 ) -> None:
     """Measure what a release keeps and what it risks, whoever made it."""
     with told_errors():
-        found = shoal.measure(
-            original,
-            released,
-            names(quasi),
-            confidential=names(confidential),
-            weight=weight,
-            known=names(known),
-            blocking=names(blocking),
-            population=population,
+        asked = engine_of(engine, memory, master, None, spark)
+        said: dict[str, Any] = {
+            "confidential": names(confidential),
+            "weight": weight,
+            "known": names(known),
+            "blocking": names(blocking),
+            "population": population,
             **categories(hierarchy, order, nominal, column_weight),
-            scaling=scaling,
-            unique_columns=unique_columns,
-            plan=plan,
-            reading=reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs, named),
-            output=output,
-            overwrite=force,
-            threads=threads,
-        )
+            "scaling": scaling,
+            "unique_columns": unique_columns,
+            "reading": reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs, named),
+        }
+        common: dict[str, Any] = {"plan": plan, "output": output, "overwrite": force, "threads": threads}
+        if asked is None:
+            found = shoal.measure(original, released, names(quasi), **said, **common)
+        else:
+            useless = [f"--{name.replace('_', '-')}" for name, value in said.items() if value]
+            useless += ["--interval"] if interval is not None else []
+            if useless:
+                raise shoal.PlanError(f"{', '.join(useless)}: no effect with --engine; a plan says what columns are")
+            found = shoal.measure_in_engine(original, released, names(quasi), engine=asked, **common)
         for note in found.notes:
             tell(f"note: {note}")
         if as_json:

@@ -51,6 +51,21 @@ Keep = Annotated[list[str] | None, typer.Option(help="Confidential columns, kept
 Persons = Annotated[
     list[str] | None, typer.Option(help="Identifiers whose values k counts beside records: a,b; or none.")
 ]
+HouseholdColumn = Annotated[
+    str | None,
+    typer.Option("--household", help="Column that tells households, or other wholes, apart: k counts these."),
+]
+HouseholdRelease = Annotated[
+    str | None, typer.Option(help="Numbers of households: renumbered (the default), same or removed.")
+]
+HouseholdSize = Annotated[
+    str | None, typer.Option(help="Sizes of households: counted (the default), merged where rare, or ignored.")
+]
+HouseholdVariables = Annotated[
+    list[str] | None,
+    typer.Option(help="Quasi-identifiers that are the same in each household: a,b; or none. Found if not said."),
+]
+HouseholdWeight = Annotated[str | None, typer.Option(help="Column of weights of households.")]
 Weight = Annotated[str | None, typer.Option(help="Column of sampling weights.")]
 Strata = Annotated[list[str] | None, typer.Option(help="Columns whose combinations are never mixed: a,b.")]
 SmallStrata = Annotated[str | None, typer.Option(help="A stratum of fewer than k: error or merge.")]
@@ -97,15 +112,29 @@ Accept = Annotated[
     typer.Option(help="A copy of a quasi-identifier that may stay, and why: years=agreed with the office. Repeatable."),
 ]
 DominanceAction = Annotated[str | None, typer.Option(help="Dominated groups: note (the default), or grow.")]
+Epsilon = Annotated[
+    float | None,
+    typer.Option(help="Differential privacy (experimental): the budget of a release of noisy means; needs --bounds."),
+]
+Bounds = Annotated[
+    list[str] | None,
+    typer.Option(help="With --epsilon, least and largest value, not from the table: age=0:120. Repeatable."),
+]
+MissingAs = Annotated[
+    list[str] | None, typer.Option(help="With --epsilon, what a missing value counts as: age=40. Repeatable.")
+]
 Cut = Annotated[
     str | None,
-    typer.Option(help="Cut into blocks: spread-tree, 2d-tree, univariate, equal-counts or fixed-counts."),
+    typer.Option(help="Cut into blocks: spread-tree, 2d-tree, univariate, equal-counts, fixed-counts or categories."),
 ]
 BlockSize = Annotated[str | None, typer.Option(help="Most records of a block, or auto.")]
 BlockColumns = Annotated[list[str] | None, typer.Option(help="Blocking columns: a,b; all by default.")]
 Repair = Annotated[bool, typer.Option("--repair", help="Let records join groups across the face of a block.")]
 EngineOption = Annotated[
     str | None, typer.Option(help="Protect block by block: memory, duckdb or spark, for tables larger than memory.")
+]
+MeasureEngine = Annotated[
+    str | None, typer.Option("--engine", help="Measure Parquet files larger than memory: duckdb or spark.")
 ]
 Memory = Annotated[str | None, typer.Option(help="Most memory of the process with --engine duckdb, such as 2GiB.")]
 Master = Annotated[str | None, typer.Option(help="Cluster of --engine spark, such as spark://host:7077.")]
@@ -137,6 +166,11 @@ PlanFile = Annotated[Path | None, typer.Option(help="Settings in YAML; options g
 Seed = Annotated[int | None, typer.Option(help="For methods that draw random numbers.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that are there already.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+def method_names(incomplete: str) -> list[str]:
+    """Return the methods whose names begin with what was typed, for the completion of the shell."""
+    return [name for name in shoal.METHODS if name.startswith(incomplete)]
 
 
 def names(given: Sequence[str] | None) -> list[str] | None:
@@ -256,12 +290,33 @@ def categories(
 
 def persons_named(given: Sequence[str] | None) -> list[str] | None:
     """Return the identifiers that k counts; an empty list where it is ``none``."""
+    return _names_or_none(given, "--persons: names no identifier; name one, or none to count records")
+
+
+def _names_or_none(given: Sequence[str] | None, mistake: str) -> list[str] | None:
     if given == ["none"]:
         return []
     found = names(given)
-    if found == []:  # as from a variable that is not set, which must not switch off what counts by itself
-        raise shoal.PlanError("--persons: names no identifier; name one, or none to count records")
+    if found == []:  # as from a variable that is not set, which must not switch off what is found by itself
+        raise shoal.PlanError(mistake)
     return found
+
+
+def household_of(
+    column: str | None,
+    release: str | None,
+    size: str | None,
+    variables: Sequence[str] | None,
+    weight: str | None,
+) -> dict[str, Any] | None:
+    """Return which records belong together and what is released of that, where anything was said about it."""
+    own = _names_or_none(variables, "--household-variables: names no column; name one, or none")
+    given = {"release": release, "size": size, "variables": own, "weight": weight}
+    given = {name: value for name, value in given.items() if value is not None}
+    if column is None and given:
+        flags = ", ".join(f"--household-{name}" for name in given)
+        raise shoal.PlanError(f"{flags}: has no effect without --household")
+    return None if column is None else {"id": column, **given}
 
 
 def dominance_of(rules: Sequence[str] | None, action: str | None) -> dict[str, Any] | None:
@@ -294,6 +349,25 @@ def conditions_of(given: Sequence[str] | None) -> dict[str, dict[str, Any]] | No
             raise shoal.PlanError(f"--condition {part}: {kind} of '{name}' is given twice; give it once")
         own[kind.strip()] = numbers[0] if len(numbers) == 1 else numbers
     return found or None
+
+
+def privacy_of(
+    epsilon: float | None, bounds: Sequence[str] | None, missing: Sequence[str] | None
+) -> dict[str, Any] | None:
+    """Return what differential privacy needs, where anything was said about it."""
+    if epsilon is None:
+        if bounds or missing:
+            raise shoal.PlanError("--bounds and --missing-as have no effect without --epsilon")
+        return None
+    given: dict[str, Any] = {"epsilon": epsilon, "bounds": {}}
+    for name, text in pairs(names(bounds) or (), "--bounds").items():
+        low, _, high = text.partition(":")
+        try:
+            given["bounds"][name] = [float(low), float(high)]
+        except ValueError:
+            raise shoal.PlanError(f"--bounds {name}={text}: write it as {name}=0:120") from None
+    filled = column_weights(names(missing), "--missing-as")
+    return {**given, "missing": filled} if filled else given
 
 
 def blocks(method: str | None, size: str | None, columns: list[str] | None, repair: bool) -> dict[str, Any] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,6 +16,7 @@ from shoal.cli.options import (
     AllNumeric,
     BlockColumns,
     BlockSize,
+    Bounds,
     BrokenRules,
     ColumnWeight,
     Combinations,
@@ -29,14 +30,21 @@ from shoal.cli.options import (
     Drop,
     Encoding,
     EngineOption,
+    Epsilon,
     Force,
     Hierarchy,
+    HouseholdColumn,
+    HouseholdRelease,
+    HouseholdSize,
+    HouseholdVariables,
+    HouseholdWeight,
     Input,
     Json,
     Keep,
     Master,
     Memory,
     Missing,
+    MissingAs,
     MissingPatterns,
     NoHeader,
     Nominal,
@@ -66,15 +74,21 @@ from shoal.cli.options import (
     decimals_of,
     dominance_of,
     engine_of,
+    household_of,
+    method_names,
     names,
     pairs,
     persons_named,
+    privacy_of,
     reading_of,
     sets,
 )
 from shoal.cli.shell import out, printed_or_told, tell, told_errors
-from shoal.cli.tables import loss_advice, rules_table, summary_table
+from shoal.cli.tables import loss_advice, private_table, rules_table, summary_table
 from shoal.errors import listed, without_secrets
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 _NAMED = 10  # columns without a role that one note names
 
@@ -93,7 +107,9 @@ def protect(
     k: Annotated[int | None, typer.Option("-k", help="Smallest group, at least 2.")] = None,
     quasi: Quasi = None,
     set_size: SetSize = None,
-    method: Annotated[str | None, typer.Option("-m", "--method", help="See `shoal methods`.")] = None,
+    method: Annotated[
+        str | None, typer.Option("-m", "--method", help="See `shoal methods`.", autocompletion=method_names)
+    ] = None,
     option: Annotated[
         list[str] | None,
         typer.Option("-O", "--option", help="Option of the method: gamma=1.1. Repeatable."),
@@ -110,6 +126,11 @@ def protect(
     all_numeric: AllNumeric = False,
     drop: Drop = None,
     persons: Persons = None,
+    household: HouseholdColumn = None,
+    household_release: HouseholdRelease = None,
+    household_size: HouseholdSize = None,
+    household_variables: HouseholdVariables = None,
+    household_weight: HouseholdWeight = None,
     keep: Keep = None,
     weight: Weight = None,
     strata: Strata = None,
@@ -127,6 +148,9 @@ def protect(
     accept: Accept = None,
     dominance: Dominance = None,
     dominance_action: DominanceAction = None,
+    epsilon: Epsilon = None,
+    bounds: Bounds = None,
+    missing_as: MissingAs = None,
     blocking: Cut = None,
     block_size: BlockSize = None,
     block_columns: BlockColumns = None,
@@ -176,6 +200,7 @@ def protect(
             refine=refine or None,
             identifiers=names(drop),
             persons=persons_named(persons),
+            household=household_of(household, household_release, household_size, household_variables, household_weight),
             confidential=names(keep),
             weight=weight,
             strata=names(strata),
@@ -189,6 +214,7 @@ def protect(
             conditions=conditions_of(condition),
             accept=pairs(accept, "--accept") if accept else None,
             dominance=dominance_of(dominance, dominance_action),
+            differential_privacy=privacy_of(epsilon, bounds, missing_as),
             blocking=blocks(blocking, block_size, block_columns, repair),
             engine=engine_of(engine, memory, master, row, spark),
             reading=reading_of(delimiter, encoding, missing, no_header, decimal, thousands, signs, named),
@@ -205,7 +231,7 @@ def protect(
             overwrite=force,
             threads=threads,
         )
-        for note in [*release.summary.notes, *_without_role(release), *loss_advice(release.summary)]:
+        for note in _notes(release):
             tell(f"note: {note}")
         if output == "-":  # where the release is, and nothing else
             return
@@ -213,9 +239,24 @@ def protect(
             if as_json:
                 typer.echo(json.dumps(release.summary.to_dict()))
             else:
-                out().print(summary_table(release.summary))
-                if release.summary.rules:
-                    out().print(rules_table(release.summary))
+                for shown in _shown(release):
+                    out().print(shown)
+
+
+def _notes(release: shoal.Release) -> list[str]:
+    """Return what a user should know."""
+    told = release.summary.notes
+    if isinstance(release, shoal.PrivateRelease):
+        return told
+    return [*told, *_without_role(release), *loss_advice(release.summary)]
+
+
+def _shown(release: shoal.Release) -> list[Table]:
+    """Return the tables that tell of a release."""
+    if isinstance(release, shoal.PrivateRelease):
+        return [private_table(release)]
+    rules = [rules_table(release.summary)] if release.summary.rules else []
+    return [summary_table(release.summary), *rules]
 
 
 def _without_role(release: shoal.Release) -> list[str]:

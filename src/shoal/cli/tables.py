@@ -100,6 +100,15 @@ def summary_table(summary: shoal.Summary) -> Table:
     return table
 
 
+def private_table(release: shoal.PrivateRelease) -> Table:
+    """Return what a release that is differentially private promises, and how large its noise is."""
+    table = plain_table("column", "bounds", "epsilon", "scale of the noise", title=release.summary.guarantee)
+    for name, own in release.summary.columns.items():
+        low, high = own.bounds
+        table.add_row(shoal.printable(name), f"{low:g} to {high:g}", own.epsilon, f"{own.scale:.4g}")
+    return table
+
+
 def _decimals(summary: shoal.Summary) -> dict[str, str]:
     told = [f"{shoal.printable(name)} {count}" for name, count in summary.decimals.items()]
     more = f" and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""

@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.engines.engine import BLOCK, GROUP, HEAD, ROW, Handing, Part, group_numbers
-from shoal.engines.parquet import GROUP_ROWS, frame_of, put_columns, room_needed, write_parquet
+from shoal.engines.engine import AFTER, BLOCK, GROUP, HEAD, ROW, Handing, Part, group_numbers
+from shoal.engines.parquet import GROUP_ROWS, frame_of, parquet_files, put_columns, room_needed, write_parquet
 from shoal.errors import DataError, FileError, MissingExtra, listed
 from shoal.kernels.arrays import Ints
 from shoal.tables.decimals import NOTHING_SAID, Precision
@@ -31,6 +31,9 @@ from shoal.tables.decimals import NOTHING_SAID, Precision
 if TYPE_CHECKING:
     import polars as pl
 
+_BATCHES = 16  # of a batch that fit into the memory of DuckDB
+_LEAST = 2048  # rows of a batch: a vector of DuckDB
+_SHORT, _LONG = 8, 64  # bytes of a number, and of a text, roughly
 _SHARE = 0.45  # of the memory of the process, for DuckDB; the rest is for batches, workers and Python itself
 
 
@@ -61,9 +64,11 @@ class DuckdbEngine:
         self._run(f"SET threads = {self._threads}")
         if memory is not None:
             self._run(f"SET memory_limit = '{int(memory * _SHARE)}B'")
-        self._original = self._rows = self._numbered()
+        self._original = self._rows = self._numbered("original", self._paths)
         self._records = int(self._one(f"SELECT count(*) FROM {self._original}"))
-        self._names = [name for name, _ in self._types(self._original)]
+        types = self._types(self._original)
+        self._names = [name for name, _ in types]
+        self._batch = GROUP_ROWS if memory is None else batch_rows([kind for _, kind in types], int(memory * _SHARE))
         taken = [name for name in self._names if name.startswith("__shoal_")]
         if taken:
             raise DataError(f"columns {listed(taken)} have names that are used inside; rename them")
@@ -78,20 +83,28 @@ class DuckdbEngine:
         """Return how many rows there are."""
         return int(self._one(f"SELECT count(*) FROM {self._rows}"))
 
-    def add_up(self, columns: Sequence[str], part: Callable[[pl.DataFrame, Ints], Part]) -> Part:
+    def add_up(
+        self, columns: Sequence[str], part: Callable[[pl.DataFrame, Ints], Part], released: Sequence[str] = ()
+    ) -> Part:
         """Call ``part(frame, rows)`` on batches of some columns of the original, and add up what it returns."""
         total: Part | None = None
-        for table in self._batches(f"SELECT {_names([*columns, ROW])} FROM {self._original}"):
-            own = part(frame_of(table, list(columns)), table.column(ROW).to_numpy())
+        beside = [f"{_names([name])} AS {_names([AFTER + name])}" for name in released]
+        after = f"(SELECT {', '.join([*beside, ROW])} FROM {self._rows})"
+        before = f"(SELECT {_names([*columns, ROW])} FROM {self._original})"
+        rows = f"{before} JOIN {after} USING ({ROW})" if columns and released else after if released else before
+        names = [*columns, *(AFTER + name for name in released)]
+        for table in self._batches(f"SELECT {_names([*names, ROW])} FROM {rows}"):
+            own = part(frame_of(table, names), table.column(ROW).to_numpy())
             total = own if total is None else total + own
         if total is None:
             raise DataError("the table has no records; there is nothing to protect")
         return total
 
-    def distinct(self, columns: Sequence[str], *, released: bool) -> int:
-        """Count the combinations of some columns that occur, in the original or in the release."""
+    def sizes(self, columns: Sequence[str], *, released: bool) -> Counter[int]:
+        """Count how many combinations of some columns there are, by how many rows have them, before or after."""
         rows = self._rows if released else self._original
-        return int(self._one(f"SELECT count(*) FROM (SELECT DISTINCT {_names(columns)} FROM {rows})"))
+        keys = f"SELECT count(*) AS n FROM {rows} GROUP BY {_names(columns)}"
+        return Counter(dict(self._run(f"SELECT n, count(*) FROM ({keys}) GROUP BY n").fetchall()))
 
     def protect_blocks(self, handing: Handing, threads: int | None, report: Callable[[int], None]) -> list[Any]:
         """Hand each block to its worker, put its columns in place, and return the figures of all."""
@@ -107,10 +120,9 @@ class DuckdbEngine:
                 (self._folder / f"released-{handing.place - 1}.parquet").unlink()
         return figures
 
-    def rarest(self, columns: Sequence[str]) -> int:
-        """Return how many rows of the release have the combination of some columns that fewest have."""
-        counts = f"SELECT count(*) AS n FROM {self._rows} GROUP BY {_names(columns)}"
-        return int(self._one(f"SELECT min(n) FROM ({counts})"))
+    def compare_with(self, path: str | Path) -> None:
+        """Take the Parquet files of a release that was written before as what is released."""
+        self._rows = self._numbered("released", parquet_files(path))
 
     def released_types(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
         """Return names and types of the columns before and after."""
@@ -141,22 +153,22 @@ class DuckdbEngine:
         _KEPT.append(self)
         return self._folder
 
-    def _numbered(self) -> str:
-        """Return what selects all rows with their numbers."""
-        files = [_text(path) for path in self._paths]
+    def _numbered(self, name: str, paths: Sequence[Path]) -> str:
+        """Make a view of all rows of some files with their numbers, and return its name."""
+        files = [_text(path) for path in paths]
         counts = self._run(f"SELECT file_name, num_rows FROM parquet_file_metadata([{', '.join(files)}])").fetchall()
         rows_of = dict(counts)
         first, starts = 0, []
-        for path in self._paths:
+        for path in paths:
             starts.append(f"({_text(path)}, {first})")
             first += rows_of[str(path)]
         numbered = f"read_parquet([{', '.join(files)}], filename = '__shoal_file', file_row_number = true)"
         self._run(
-            f"CREATE VIEW original AS SELECT rows.* EXCLUDE (__shoal_file, file_row_number), "
+            f"CREATE VIEW {name} AS SELECT rows.* EXCLUDE (__shoal_file, file_row_number), "
             f"rows.file_row_number + files.first AS {ROW} FROM {numbered} AS rows "
             f"JOIN (VALUES {', '.join(starts)}) AS files(name, first) ON rows.__shoal_file = files.name"
         )
-        return "original"
+        return name
 
     def _with_blocks(self, handing: Handing) -> Iterator[Any]:
         """Yield all rows with their block."""
@@ -217,7 +229,7 @@ class DuckdbEngine:
             yield first
             yield from tables
 
-        write_parquet(every(), first.schema, path)
+        write_parquet(every(), first.schema, path, self._batch)  # a row group is read as a whole
 
     def _ordered(self, drop: Sequence[str]) -> str:
         kept = [name for name in self._names if name not in drop]
@@ -228,10 +240,11 @@ class DuckdbEngine:
         return [(name, kind) for name, kind, *_ in found if name != ROW and not name.startswith(GROUP)]
 
     def _batches(self, query: str) -> Iterator[Any]:
-        return _tables(self._reader(query))
+        with _told():
+            yield from _tables(self._reader(query))
 
     def _reader(self, query: str) -> Any:
-        return self._connection.cursor().sql(query).to_arrow_reader(GROUP_ROWS)
+        return self._connection.cursor().sql(query).to_arrow_reader(self._batch)
 
     def _one(self, query: str) -> Any:
         return self._run(query).fetchall()[0][0]
@@ -252,6 +265,16 @@ def protect_table(table: Any, handing: Handing) -> tuple[Any, Any]:
     table = put_columns(table, handing.worker.put(frame, made)).drop_columns([BLOCK])
     groups = pa.array(group_numbers(block, made.groups))
     return table.append_column(f"{GROUP}{handing.place}", groups), made.figures
+
+
+def batch_rows(types: Sequence[str], memory: int) -> int:
+    """Return how many rows of columns of these types a batch has, so that it takes a small part of the memory.
+
+    >>> batch_rows(["DOUBLE"] * 5, 2**30), batch_rows(["DOUBLE"] * 100, 2**27)
+    (131072, 10240)
+    """
+    width = sum(_LONG if kind.startswith(("VARCHAR", "BLOB", "STRUCT", "MAP")) else _SHORT for kind in types)
+    return max(_LEAST, min(GROUP_ROWS, memory // _BATCHES // width // _LEAST * _LEAST))
 
 
 def head_of(table: Any) -> pl.DataFrame:
@@ -286,8 +309,8 @@ def _told() -> Iterator[None]:
         yield
     except duckdb.OutOfMemoryException:
         raise FileError(
-            "DuckDB has not enough memory, or no room to sort on disk; give it more (engine.memory, --memory), or set "
-            "TMPDIR to a folder with room for twice the table"
+            "DuckDB has not enough memory, which a row group of the files has to fit into, or no room to sort on disk; "
+            "give it more (engine.memory, --memory), or set TMPDIR to a folder with room for twice the table"
         ) from None
     except duckdb.Error as error:
         first = str(error).splitlines()[0]

@@ -8,6 +8,7 @@ is integers, extremes and exact sums of whatever order, or happens inside the wo
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 ROW = "__shoal_row"  # number of a row in the original
 BLOCK = "__shoal_block"
 GROUP = "__shoal_group_"  # group of a row in each set: block * 2^32 + number in the block
+AFTER = "__shoal_after_"  # what a column of the release is called beside that of the original
 HEAD = 1000  # rows that tell types
 
 Part = TypeVar("Part", bound=Summable)
@@ -120,20 +122,25 @@ class Engine(Protocol):
         """Return how many rows there are."""
         ...
 
-    def add_up(self, columns: Sequence[str], part: Callable[[pl.DataFrame, Ints], Part]) -> Part:
-        """Call ``part(frame, rows)`` on batches of some columns of the original, and add up what it returns."""
+    def add_up(
+        self, columns: Sequence[str], part: Callable[[pl.DataFrame, Ints], Part], released: Sequence[str] = ()
+    ) -> Part:
+        """Call ``part(frame, rows)`` on batches of some columns of the original, and add up what it returns.
+
+        Columns of the ``released`` rows stand beside them, with ``AFTER`` before their names.
+        """
         ...
 
-    def distinct(self, columns: Sequence[str], *, released: bool) -> int:
-        """Count the combinations of some columns that occur, in the original or in the release."""
+    def sizes(self, columns: Sequence[str], *, released: bool) -> Counter[int]:
+        """Count how many combinations of some columns there are, by how many rows have them, before or after."""
         ...
 
     def protect_blocks(self, handing: Handing, threads: int | None, report: Callable[[int], None]) -> list[Any]:
         """Hand each block to its worker, put its columns in place, and return the figures of all."""
         ...
 
-    def rarest(self, columns: Sequence[str]) -> int:
-        """Return how many rows of the release have the combination of some columns that fewest have."""
+    def compare_with(self, path: str | Path) -> None:
+        """Take the Parquet files of a release that was written before as what is released."""
         ...
 
     def released_types(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
@@ -164,3 +171,8 @@ def group_numbers(block: int, groups: Ints) -> Ints:
     [4294967296, 4294967297]
     """
     return groups.astype(np.int64) + (np.int64(block) << np.int64(32))
+
+
+def released_beside(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Return the columns of the release that stand beside those of the original, under their own names."""
+    return frame.select([f"{AFTER}{name}" for name in names]).rename({f"{AFTER}{name}": name for name in names})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.blocking.blocks import rows_of_blocks
-from shoal.engines.engine import GROUP, HEAD, Block, Handing, Part, group_numbers
+from shoal.engines.engine import AFTER, GROUP, HEAD, Block, Handing, Part, group_numbers
+from shoal.errors import PlanError
 from shoal.kernels.arrays import Ints
 from shoal.kernels.numbering import number_keys
 from shoal.kernels.threads import run_tasks
@@ -42,14 +44,25 @@ class MemoryEngine:
         """Return how many rows there are."""
         return len(self._table)
 
-    def add_up(self, columns: Sequence[str], part: Callable[[pl.DataFrame, Ints], Part]) -> Part:
+    def add_up(
+        self, columns: Sequence[str], part: Callable[[pl.DataFrame, Ints], Part], released: Sequence[str] = ()
+    ) -> Part:
         """Call ``part(frame, rows)`` on all rows at once."""
-        return part(self._frame.select(columns), self._rows)
+        import polars as pl
 
-    def distinct(self, columns: Sequence[str], *, released: bool) -> int:
-        """Count the combinations of some columns that occur, in the original or in the release."""
-        frame = self._put_in_place() if released else self._frame
-        return int(frame.select(columns).n_unique())
+        after = self._put_in_place() if released else self._frame
+        beside = [after[name].alias(f"{AFTER}{name}") for name in released]
+        return part(pl.DataFrame([*self._frame.select(columns), *beside]), self._rows)
+
+    def sizes(self, columns: Sequence[str], *, released: bool) -> Counter[int]:
+        """Count how many combinations of some columns there are, by how many rows have them, before or after."""
+        import polars as pl
+
+        frame = self._frame
+        if released:
+            frame = self._put_in_place().with_columns([pl.Series(name, own) for name, own in self._groups.items()])
+        counts = frame.group_by(columns).len()["len"].value_counts()
+        return Counter(dict(zip(counts["len"].to_list(), counts["count"].to_list(), strict=True)))
 
     def protect_blocks(self, handing: Handing, threads: int | None, report: Callable[[int], None]) -> list[Any]:
         """Hand each block to its worker, on threads, and put its columns in place."""
@@ -78,12 +91,9 @@ class MemoryEngine:
         self._groups[f"{GROUP}{handing.place}"] = groups
         return [block.figures for block in made]
 
-    def rarest(self, columns: Sequence[str]) -> int:
-        """Return how many rows of the release have the combination of some columns that fewest have."""
-        import polars as pl
-
-        frame = self._put_in_place().with_columns([pl.Series(name, own) for name, own in self._groups.items()])
-        return int(frame.group_by(columns).len()["len"].to_numpy().min())
+    def compare_with(self, path: str | Path) -> None:
+        """Refuse: two tables in memory are compared by ``shoal.measure``."""
+        raise PlanError("engine: 'memory' compares tables without an engine; leave it out")
 
     def released_types(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
         """Return names and types of the columns before and after."""

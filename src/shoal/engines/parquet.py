@@ -46,7 +46,7 @@ def put_columns(table: Any, frame: pl.DataFrame) -> Any:
     return table
 
 
-def regrouped(tables: Iterable[Any]) -> Iterator[Any]:
+def regrouped(tables: Iterable[Any], size: int = GROUP_ROWS) -> Iterator[Any]:
     """Yield the rows of Arrow tables in tables of a fixed number of rows; the last may have fewer."""
     import pyarrow as pa
 
@@ -55,25 +55,28 @@ def regrouped(tables: Iterable[Any]) -> Iterator[Any]:
     for table in tables:
         held.append(table)
         rows += table.num_rows
-        while rows >= GROUP_ROWS:
+        while rows >= size:
             joined = pa.concat_tables(held)
-            yield joined.slice(0, GROUP_ROWS).combine_chunks()
-            rest = joined.slice(GROUP_ROWS)
+            yield joined.slice(0, size).combine_chunks()
+            rest = joined.slice(size)
             held, rows = [rest], rest.num_rows
     if rows:
         yield pa.concat_tables(held).combine_chunks()
 
 
-def write_parquet(tables: Iterable[Any], schema: Any, path: Path) -> None:
-    """Write Arrow tables to a file, where the path ends in .parquet, or else into a folder, by some million rows."""
+def write_parquet(tables: Iterable[Any], schema: Any, path: Path, aside: int | None = None) -> None:
+    """Write Arrow tables to a file, where the path ends in .parquet, or else into a folder, by some million rows.
+
+    What is put ``aside`` has that many rows in a row group, and is compressed so that it is quick to read again.
+    """
     import pyarrow.parquet as pq
 
     schema = schema.remove_metadata()
     writer, part, rows = None, 0, 0
     try:
-        for table in regrouped(tables):
+        for table in regrouped(tables, aside or GROUP_ROWS):
             if writer is None:
-                writer = pq.ParquetWriter(_part(path, part), schema, compression="zstd")
+                writer = pq.ParquetWriter(_part(path, part), schema, compression="lz4" if aside else "zstd")
             writer.write_table(table.cast(schema), row_group_size=GROUP_ROWS)
             rows += table.num_rows
             if rows >= _PART_ROWS and not single_file(path):
@@ -109,7 +112,8 @@ def parquet_files(path: str | Path) -> list[Path]:
     if where.is_file():
         if where.suffix.lower() not in (".parquet", ".pq"):
             raise FileError(
-                f"'{where}' does not end in .parquet, and an engine reads Parquet; convert it, or leave engine out"
+                f"'{where}' does not end in .parquet, and an engine reads Parquet: text does not say its types before "
+                "all of it is read; leave engine out, or give a table that has types, such as polars.scan_csv(...)"
             )
         return [where]
     pattern = any(mark in text for mark in "*?[")

@@ -14,14 +14,16 @@ import pickle
 import re
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlparse
 
 from shoal.engines.duckdb import head_of, protect_table
-from shoal.engines.engine import BLOCK, GROUP, HEAD, ROW, Handing, Part
+from shoal.engines.engine import AFTER, BLOCK, GROUP, HEAD, ROW, Handing, Part
 from shoal.engines.parquet import frame_of, parquet_files, regrouped
 from shoal.errors import DataError, FileError, MissingExtra, PlanError, ShoalError, counted, listed
 from shoal.kernels.arrays import Ints
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 _FILE, _INDEX, _FIGURES = "__shoal_file", "__shoal_index", "__shoal_figures"
-_FILE_ROWS = 1 << 40  # more rows than any file has
 _NO_NUMBER = (
     "the rows of this table have no stable number: read it from Parquet files, or name a column of whole numbers that "
     "is different in every row (engine: {'name': 'spark', 'row': ...}, or --row)"
@@ -64,9 +65,13 @@ class SparkEngine:
         with _told():
             return int(self._rows.count())
 
-    def add_up(self, columns: Sequence[str], part: Callable[[pl.DataFrame, Ints], Part]) -> Part:
+    def add_up(
+        self, columns: Sequence[str], part: Callable[[pl.DataFrame, Ints], Part], released: Sequence[str] = ()
+    ) -> Part:
         """Call ``part(frame, rows)`` on batches of some columns of the original, and add up what it returns."""
-        names = list(columns)
+        from pyspark.sql import functions as f
+
+        names = [*columns, *(AFTER + name for name in released)]
 
         def parts(batches: Iterator[Any]) -> Iterator[Any]:
             import pyarrow as pa
@@ -79,7 +84,11 @@ class SparkEngine:
                 yield pa.RecordBatch.from_pydict({"part": pa.array([pickle.dumps(total)], pa.binary())})
 
         with _told():
-            found = self._original.select(*map(_quoted, [*names, ROW])).mapInArrow(parts, "part binary").collect()
+            rows = self._original.select(*map(_quoted, [*columns, ROW]))
+            if released:
+                after = self._rows.select(*[f.col(_quoted(name)).alias(AFTER + name) for name in released], ROW)
+                rows = rows.join(after, ROW) if columns else after
+            found = rows.select(*map(_quoted, [*names, ROW])).mapInArrow(parts, "part binary").collect()
         if not found:
             raise DataError("the table has no records; there is nothing to protect")
         total: Part = pickle.loads(found[0]["part"])
@@ -87,11 +96,12 @@ class SparkEngine:
             total = total + pickle.loads(row["part"])
         return total
 
-    def distinct(self, columns: Sequence[str], *, released: bool) -> int:
-        """Count the combinations of some columns that occur, in the original or in the release."""
+    def sizes(self, columns: Sequence[str], *, released: bool) -> Counter[int]:
+        """Count how many combinations of some columns there are, by how many rows have them, before or after."""
         with _told():
             rows = self._rows if released else self._original
-            return int(rows.select(*map(_quoted, columns)).distinct().count())
+            keys = rows.groupBy(*map(_quoted, columns)).count().withColumnRenamed("count", "n")
+            return Counter({row["n"]: row["count"] for row in keys.groupBy("n").count().collect()})
 
     def protect_blocks(self, handing: Handing, threads: int | None, report: Callable[[int], None]) -> list[Any]:
         """Hand each block to a task, put its columns in place, and return the figures of all."""
@@ -125,11 +135,11 @@ class SparkEngine:
         self._rows = released.drop(_FIGURES)
         return [pickle.loads(row[0]) for row in told]
 
-    def rarest(self, columns: Sequence[str]) -> int:
-        """Return how many rows of the release have the combination of some columns that fewest have."""
+    def compare_with(self, path: str | Path) -> None:
+        """Take the Parquet files of a release that was written before as what is released."""
+        files = [one.resolve().as_uri() for one in parquet_files(path)]
         with _told():
-            counts = self._rows.groupBy(*map(_quoted, columns)).count()
-            return int(counts.selectExpr("min(`count`)").collect()[0][0])
+            self._rows = _numbered_by_file(self._original.sparkSession.read.parquet(*files))
 
     def released_types(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
         """Return names and types of the columns before and after."""
@@ -226,9 +236,10 @@ def _numbered_by_file(frame: Any) -> Any:
         told.schema  # noqa: B018 - asks Spark whether there is such a column
     except AnalysisException:
         raise DataError(_NO_NUMBER) from None
-    files = [row[0] for row in told.select(_FILE).distinct().collect()]
-    files.sort(key=lambda file: Path(unquote(urlparse(file).path)))
-    first = f.create_map(*[f.lit(x) for place, file in enumerate(files) for x in (file, place * _FILE_ROWS)])
+    counts = {row[0]: row[1] for row in told.groupBy(_FILE).count().collect()}
+    files = sorted(counts, key=lambda file: Path(unquote(urlparse(file).path)))
+    starts = accumulate((counts[file] for file in files), initial=0)
+    first = f.create_map(*[f.lit(x) for pair in zip(files, starts, strict=False) for x in pair])
     numbered = told.withColumn(ROW, f.element_at(first, f.col(_FILE)) + f.col(_INDEX)) if files else told
     return numbered.drop(_FILE, _INDEX)
 
@@ -255,11 +266,11 @@ def _told() -> Iterator[None]:
         if "PYTHON_VERSION_MISMATCH" in text or "different minor version" in text:
             raise FileError(
                 "the workers of Spark run another Python than this one; set PYSPARK_PYTHON, or ship the environment, "
-                "see docs/engines.md"
+                "see docs/spark-cluster.md"
             ) from None
         if "No module named" in text or "ModuleNotFoundError" in text:
             raise FileError(
-                "the workers of Spark do not have shoal; ship the environment, see docs/engines.md"
+                "the workers of Spark do not have shoal; ship the environment, see docs/spark-cluster.md"
             ) from None
         if "No space left" in text:
             raise FileError("a worker of Spark has no room left on its disk; set spark.local.dir") from None

@@ -128,6 +128,12 @@ def nearest(pool: BrutePool, row: int, count: int, rows: Ints, distances: Floats
 
 
 @kernel
+def nearly_nearest(pool: BrutePool, row: int, count: int, slack: np.float32, rows: Ints, distances: Floats) -> None:
+    """Fill ``rows`` and ``distances`` as :func:`nearest` does: all records are looked at, whatever the ``slack``."""
+    nearest_to_point(pool, pool.values[row], count, rows, distances)
+
+
+@kernel
 def nearest_to_point(pool: BrutePool, point: Floats, count: int, rows: Ints, distances: Floats) -> None:
     """Fill ``rows`` and ``distances`` with the ``count`` remaining records nearest to a point, nearest first."""
     for t in range(count):

@@ -79,8 +79,8 @@ class ExactSum:
 def exact_sum(numbers: Floats) -> float:
     """Return the sum of finite numbers, rounded once.
 
-    >>> exact_sum(np.array([0.1] * 10)), sum([0.1] * 10)
-    (1.0, 0.9999999999999999)
+    >>> exact_sum(np.array([1e16, 1.0, -1e16])), 1e16 + 1.0 - 1e16
+    (1.0, 0.0)
     """
     return ExactSum.of(numbers).value()
 

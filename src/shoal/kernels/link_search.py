@@ -62,9 +62,33 @@ def link_in_tree(
     bounds it. Ties share the link. The pool is only read, so that threads
     can share it.
     """
+    ties = ties_in_tree(pool, points, point_codes, codes, expected, own, copies, watch)
+    chances = np.zeros(len(ties))
+    for i in range(len(ties)):
+        if ties[i] > 0:
+            chances[i] = 1.0 / ties[i]
+    return chances
+
+
+@kernel
+def ties_in_tree(
+    pool: TreePool,
+    points: Floats,
+    point_codes: Ints,
+    codes: Ints,
+    expected: Floats,
+    own: Ints,
+    copies: Ints,
+    watch: Ints,
+) -> Ints:
+    """How many released records are as near to each original record as the right one; -1 where one is nearer.
+
+    The arguments are those of :func:`link_in_tree`. A released record of no copies may make another lose, but is not
+    counted: it is among those that are looked at elsewhere.
+    """
     q, a = points.shape
     d = a + codes.shape[1]
-    chances = np.zeros(q)
+    found = np.full(q, -1)
     radius = pool.radius[pool.nodes[1] : pool.nodes[1] + pool.fans[1]]
     room = _Room(
         np.empty(a, np.float32),
@@ -79,20 +103,18 @@ def link_in_tree(
         point, right = points[i], own[i]
         best = _with_categories(exact_distance(pool.values, point, right), point_codes[i], codes[right], expected)
         if best == 0.0 and d == a:
-            chances[i] = 1.0 / copies[right]
+            found[i] = copies[right]
             continue
         square = scale_point(point, pool.centre, pool.unit[0], room.scaled)
         limit = within(best * (1.0 + _TIE), pool.unit[0], doubt_of(radius, square), a)
         asked = _Asked(point, point_codes[i], right, best, limit)
-        ties = _ties_in_tree(pool, codes, expected, copies, asked, room)
-        if ties > 0:
-            chances[i] = 1.0 / ties
-    return chances
+        found[i] = _ties_in_tree(pool, codes, expected, copies, asked, room)
+    return found
 
 
 @kernel(inline=True)  # from its only caller; so that the views it takes cost nothing
 def _ties_in_tree(pool: TreePool, codes: Ints, expected: Floats, copies: Ints, asked: _Asked, room: _Room) -> int:
-    """How many released records are as near as the right one; 0 where one is nearer."""
+    """How many released records are as near as the right one; -1 where one is nearer."""
     point, right, best, limit = asked.point, asked.right, asked.best, asked.limit
     first, after, places, counts = pool.first, pool.after, pool.places, pool.counts
     low, high, fans, boxes = pool.low, pool.high, pool.fans, pool.boxes
@@ -108,7 +130,7 @@ def _ties_in_tree(pool: TreePool, codes: Ints, expected: Floats, copies: Ints, a
                 while other >= 0:
                     away = _with_categories(numbers, asked.codes, codes[other], expected)
                     if away < best * (1.0 - _TIE):
-                        return 0
+                        return -1
                     if away <= best * (1.0 + _TIE) and other != right:
                         ties += copies[other]
                     other = after[other]

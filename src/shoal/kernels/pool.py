@@ -64,6 +64,14 @@ def nearest(pool: Pool, row: int, count: int, rows: Ints, distances: Floats) -> 
     raise NotImplementedError("only inside kernels")
 
 
+def nearly_nearest(pool: Pool, row: int, count: int, slack: np.float32, rows: Ints, distances: Floats) -> None:
+    """Fill ``rows`` and ``distances`` as :func:`nearest` does, for searches that need not be exact.
+
+    No record left out is nearer than the last one by more than the factor ``slack`` of squared distances.
+    """
+    raise NotImplementedError("only inside kernels")
+
+
 def nearest_to_point(pool: Pool, point: Floats, count: int, rows: Ints, distances: Floats) -> None:
     """Fill ``rows`` and ``distances`` as :func:`nearest` does, for any point."""
     raise NotImplementedError("only inside kernels")
@@ -75,7 +83,7 @@ def remove(pool: Pool, row: int) -> None:
 
 
 _MODULES = {brute.BrutePool: (brute,), tree.TreePool: (tree, tree_search)}
-for _operation in (distance, farthest_from_centroid, farthest, nearest, nearest_to_point, remove):
+for _operation in (distance, farthest_from_centroid, farthest, nearest, nearly_nearest, nearest_to_point, remove):
     _name = _operation.__name__
     implement(
         _operation,

@@ -132,18 +132,29 @@ def box_distances(low: Singles, high: Singles, start: int, fan: int, point: Sing
 @kernel
 def nearest(pool: TreePool, row: int, count: int, rows: Ints, distances: Floats) -> None:
     """Fill ``rows`` and ``distances`` with the ``count`` remaining records nearest to a record, nearest first."""
+    nearly_nearest(pool, row, count, np.float32(1.0), rows, distances)
+
+
+@kernel
+def nearly_nearest(pool: TreePool, row: int, count: int, slack: np.float32, rows: Ints, distances: Floats) -> None:
+    """Fill ``rows`` and ``distances`` as :func:`nearest` does, but pass over boxes that are nearly as far.
+
+    No record left out is nearer than the last one by more than the factor ``slack`` of squared distances, 1 or more.
+    """
     home = pool.slots[pool.place_of[row]] // LEAF
-    _nearest_from_leaf(pool, pool.values[row], home, count, rows, distances)
+    _nearest_from_leaf(pool, pool.values[row], home, count, slack, rows, distances)
 
 
 @kernel
 def nearest_to_point(pool: TreePool, point: Floats, count: int, rows: Ints, distances: Floats) -> None:
     """Fill ``rows`` and ``distances`` with the ``count`` remaining records nearest to a point, nearest first."""
-    _nearest_from_leaf(pool, point, -1, count, rows, distances)
+    _nearest_from_leaf(pool, point, -1, count, np.float32(1.0), rows, distances)
 
 
 @kernel
-def _nearest_from_leaf(pool: TreePool, point: Floats, home: int, count: int, rows: Ints, distances: Floats) -> None:
+def _nearest_from_leaf(
+    pool: TreePool, point: Floats, home: int, count: int, slack: np.float32, rows: Ints, distances: Floats
+) -> None:
     """Search for the nearest, first in the leaf ``home`` where it is not -1, then from the root."""
     values, first, after, places = pool.values, pool.first, pool.after, pool.places
     scaled, chunk, columns, counts = pool.point, pool.chunk, pool.columns, pool.counts
@@ -179,7 +190,7 @@ def _nearest_from_leaf(pool: TreePool, point: Floats, home: int, count: int, row
             for f in range(1, fan):
                 if bounds[f] < least:
                     child, least = f, bounds[f]
-            if least > limit or least == np.inf:
+            if least * slack > limit or least == np.inf:
                 level -= 1
                 continue
             bounds[child] = np.inf

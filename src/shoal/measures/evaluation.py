@@ -73,14 +73,21 @@ def measure_shape(numbers: Sequence[NumericPair]) -> Figures:
     before, after = (_matrix(numbers, released) for released in (False, True))
     original, released = joint_moments(*before), joint_moments(*after)
     loss = moment_loss(original, released)
-    off = np.triu_indices(len(numbers), 1)
     return {
         "parts": {name: getattr(loss, name) for name in PARTS[1:]},
-        "correlation_difference": _mean(correlation_differences(original, released)[off]),
+        "coefficients_kept": mean_of(_overlaps(before, after, original, released)),
+        **moment_figures(original, released, [pair.name for pair in numbers]),
+    }
+
+
+def moment_figures(original: Moments, released: Moments, names: Sequence[str]) -> Figures:
+    """Return the correlations of columns of numbers in both tables, and how they and the eigenvalues have changed."""
+    off = np.triu_indices(len(names), 1)
+    return {
+        "correlation_difference": mean_of(correlation_differences(original, released)[off]),
         "eigenvalue_difference": eigenvalue_difference(original, released),
-        "coefficients_kept": _mean(_overlaps(before, after, original, released)),
         "correlations": {
-            "columns": [pair.name for pair in numbers],
+            "columns": list(names),
             "original": _rows(original.correlations),
             "released": _rows(released.correlations),
         },
@@ -111,18 +118,18 @@ def _overlaps(
 
 def numeric_figures(numbers: Sequence[NumericPair], columns: Sequence[NumberFigures], shape: Figures) -> Figures:
     """Put the figures of columns of numbers together."""
-    parts = {"quantiles": _mean([column.quantiles for column in columns])}
-    parts |= {name: _mean(loss) for name, loss in shape["parts"].items()}
+    parts = {"quantiles": mean_of([column.quantiles for column in columns])}
+    parts |= {name: mean_of(loss) for name, loss in shape["parts"].items()}
     present = [loss for loss in parts.values() if loss is not None]
     return {
-        "pil": _mean(present),
+        "pil": mean_of(present),
         "pil_parts": parts,
-        "il1s": _mean([column.il1s for column in columns]),
+        "il1s": mean_of([column.il1s for column in columns]),
         "correlations": shape["correlations"],
         "correlation_difference": shape["correlation_difference"],
         "eigenvalue_difference": shape["eigenvalue_difference"],
-        "kolmogorov_smirnov": _mean([column.kolmogorov_smirnov for column in columns]),
-        "wasserstein": _mean([column.wasserstein for column in columns]),
+        "kolmogorov_smirnov": mean_of([column.kolmogorov_smirnov for column in columns]),
+        "wasserstein": mean_of([column.wasserstein for column in columns]),
         "coefficients_kept": shape["coefficients_kept"],
         **_interval_figures(numbers, columns),
     }
@@ -141,9 +148,9 @@ def _interval_figures(numbers: Sequence[NumericPair], columns: Sequence[NumberFi
         cells = [own[pair.there] for pair, own in zip(numbers, needed, strict=True)]
         records = _widest(numbers, needed)[there]
         for name, parts in ((f"interval_disclosure{suffix}", cells), (f"interval_records{suffix}", [records])):
-            found[name] = _mean([disclosed(part) for part in parts])
+            found[name] = mean_of([disclosed(part) for part in parts])
             shares = np.array([disclosed_by_width(part) for part in parts])
-            found["interval_by_width"][name] = {str(p + 1): _mean(shares[:, p]) for p in range(shares.shape[1])}
+            found["interval_by_width"][name] = {str(p + 1): mean_of(shares[:, p]) for p in range(shares.shape[1])}
     return found
 
 
@@ -179,8 +186,8 @@ def category_figures(categories: Sequence[CategoryPair]) -> Figures:
         "generalised_cells": sum(fate.generalised for fate in became),
         "root_cells": sum(fate.to_root for fate in became),
         "replaced_cells": sum(fate.replaced for fate in became),
-        "table_distance": _mean([table.total_variation for table in double]),
-        "table_hellinger": _mean([table.hellinger for table in double]),
+        "table_distance": mean_of([table.total_variation for table in double]),
+        "table_hellinger": mean_of([table.hellinger for table in double]),
         "columns": columns,
     }
 
@@ -191,7 +198,7 @@ def number_columns(numbers: Sequence[NumericPair], columns: Sequence[NumberFigur
     for j, (pair, column) in enumerate(zip(numbers, columns, strict=True)):
         own = [column.quantiles, shape["parts"]["mean"][j], shape["parts"]["variance"][j]]
         found[pair.name] = {
-            "pil": _mean(own),
+            "pil": mean_of(own),
             "il1s": _or_none(column.il1s),
             "kolmogorov_smirnov": column.kolmogorov_smirnov,
             "wasserstein": _or_none(column.wasserstein),
@@ -359,7 +366,7 @@ def _weighted_changes(by_column: Figures) -> Figures:
     """Return the changes of weighted estimates, averaged over the columns, whichever way they went."""
     names = ("weighted_mean_change", "weighted_total_change", "weighted_share_change")
     own = {name: [column[name] for column in by_column.values() if column.get(name) is not None] for name in names}
-    return {name: _mean(np.abs(values)) for name, values in own.items() if values}
+    return {name: mean_of(np.abs(values)) for name, values in own.items() if values}
 
 
 def split(pairs: Sequence[Pair]) -> tuple[list[NumericPair], list[CategoryPair]]:
@@ -367,7 +374,7 @@ def split(pairs: Sequence[Pair]) -> tuple[list[NumericPair], list[CategoryPair]]
     return [p for p in pairs if isinstance(p, NumericPair)], [p for p in pairs if isinstance(p, CategoryPair)]
 
 
-def _mean(values: Sequence[float] | Floats) -> float | None:
+def mean_of(values: Sequence[float] | Floats) -> float | None:
     """Mean of the figures that there are; None where there are none, or where it is not finite."""
     present = np.asarray(values, dtype=np.float64)
     present = present[~np.isnan(present)]

@@ -14,7 +14,9 @@ from typing import Any
 from shoal.errors import PlanError
 from shoal.plan.files_read import Inputs, files_read
 from shoal.plan.folders import beside
-from shoal.plan.plan import Plan, Reading, merge_settings
+from shoal.plan.plan import Plan, merge_settings
+from shoal.plan.privacy import refusal
+from shoal.plan.reading import Reading
 from shoal.tables.files import Source, checksum, settings_read
 from shoal.tables.manifest import belongs, plan_of, read_manifest
 from shoal.tables.reading import read
@@ -55,6 +57,8 @@ def how_made(original: object, released: object, plan: Plan | str | Path | None 
     else:
         content, notes = read_manifest(released)
         found = plan_of(content, notes)
+    if found and found.differential_privacy:
+        raise PlanError(refusal("measures and reports"))
     if found:  # a manifest names files without their folders
         files = [one for one in (plan, released, original) if isinstance(one, str | Path)]
         found = beside(found, [Path(file).parent for file in files])

@@ -19,8 +19,18 @@ def il1s(pair: NumericPair) -> float:
     50.0
     """
     original = pair.original[pair.there]
-    if pair.constant or len(original) < 2:
+    if pair.constant:
         return float("nan")
-    # z-scores have a population variance of 1
-    deviation = np.sqrt(len(original) / (len(original) - 1.0))
-    return float(100.0 * np.abs(original - pair.released[pair.there]).mean() / (np.sqrt(2.0) * deviation))
+    return il1s_of(float(np.abs(original - pair.released[pair.there]).sum()), len(original))
+
+
+def il1s_of(total: float, cells: int) -> float:
+    """Return IL1s in percent from the sum of the absolute changes of so many z-scores; NaN where there are too few.
+
+    >>> round(il1s_of(2.0, 2), 6)
+    50.0
+    """
+    if cells < 2:
+        return float("nan")
+    deviation = np.sqrt(cells / (cells - 1.0))  # z-scores have a population variance of 1
+    return float(100.0 * (total / cells) / (np.sqrt(2.0) * deviation))

@@ -48,13 +48,20 @@ def intervals(pair: NumericPair) -> Intervals:
     """
     both = pair.both
     n = int(pair.there.sum())
-    by_rank, by_deviation = (np.full(len(both), _NEVER, dtype=np.uint8) for _ in range(2))
-    gaps = np.abs(pair.original - pair.released)[both]
-    # rounding must not push a difference of exactly p percent into the next interval
-    by_deviation[both] = np.ceil(np.minimum(100.0 * gaps * (1.0 - 1e-12), _NEVER))
+    by_rank = np.full(len(both), _NEVER, dtype=np.uint8)
     ranks = _rank_distances(pair)[both]
     by_rank[both] = (100 * ranks + n - 1) // n if n else ranks
-    return Intervals(by_rank, by_deviation)
+    return Intervals(by_rank, deviations_needed(pair))
+
+
+def deviations_needed(pair: NumericPair) -> Percentages:
+    """Return the smallest whole percentage of a deviation within which each cell is; 101 where it is not to be seen."""
+    both = pair.both
+    needed = np.full(len(both), _NEVER, dtype=np.uint8)
+    gaps = np.abs(pair.original - pair.released)[both]
+    # rounding must not push a difference of exactly p percent into the next interval
+    needed[both] = np.ceil(np.minimum(100.0 * gaps * (1.0 - 1e-12), _NEVER))
+    return needed
 
 
 def _rank_distances(pair: NumericPair) -> Ints:
@@ -72,10 +79,23 @@ def disclosed_by_width(needed: Percentages) -> Floats:
     >>> disclosed_by_width(np.array([0, 10, 101, 101])).tolist()[8:]
     [25.0, 50.0]
     """
-    if not len(needed):
+    return shares_by_width(widths_needed(needed))
+
+
+def widths_needed(needed: Percentages) -> Ints:
+    """Count cells by the width of the interval that holds them, from 1 to 10 percent, and 11 where none does."""
+    return np.bincount(np.clip(needed, 1, WIDTHS + 1), minlength=WIDTHS + 2)
+
+
+def shares_by_width(counts: Ints) -> Floats:
+    """Return the share of cells inside their interval in percent, from counts by width; NaN without cells.
+
+    >>> shares_by_width(np.array([0, 1, *[0] * 8, 1, 2])).tolist()[8:]
+    [25.0, 50.0]
+    """
+    if not counts.sum():
         return np.full(WIDTHS, np.nan)
-    counts = np.bincount(np.clip(needed, 1, WIDTHS + 1), minlength=WIDTHS + 2)
-    return np.asarray(100.0 * np.cumsum(counts[1 : WIDTHS + 1]) / len(needed))
+    return np.asarray(100.0 * np.cumsum(counts[1 : WIDTHS + 1]) / counts.sum())
 
 
 def disclosed(needed: Percentages) -> float:

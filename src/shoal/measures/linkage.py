@@ -70,7 +70,7 @@ def linkage_tasks(pairs: Sequence[Pair], blocks: tuple[Ints, Ints] | None = None
     parts = [part for pair in pairs for part in key_columns(pair)]
     released = number_keys(parts if blocks is None else [*parts, blocks[1].astype(np.float64)])
     first = released.first
-    expected = np.array([_mismatch(pair) for pair in categories])
+    expected = np.array([mismatch(np.bincount(pair.original[pair.original >= 0])) for pair in categories])
     if numbers and blocks is None:
         values, codes = _side(numbers, categories, first, True)
         affordable = int(_LOOKS_IN_INDEX / values.size) if values.shape[1] > _WIDE else SAMPLE
@@ -124,9 +124,12 @@ def _side(
     return filled_in(values, seen, np.zeros(d), spread, holes), codes
 
 
-def _mismatch(pair: CategoryPair) -> float:
-    """Return the chance that two values of the original differ."""
-    counts = np.bincount(pair.original[pair.original >= 0], minlength=1)
+def mismatch(counts: Ints) -> float:
+    """Return the chance that two values differ, of categories that occur so often.
+
+    >>> mismatch(np.array([1, 1]))
+    0.5
+    """
     return 1.0 - float(((counts / max(counts.sum(), 1)) ** 2).sum())
 
 

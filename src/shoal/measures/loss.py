@@ -122,7 +122,7 @@ def measure_losses(sets: Sequence[Sequence[Pair]], column_weights: Mapping[str, 
 
 def set_loss(part: Sequence[Pair], column_weights: Mapping[str, float], mixed: bool) -> SetLoss:
     """Measure what was lost in a set of columns; that of records only where the table has categories."""
-    whole, meant = _Records(part), _Records(part)
+    whole, meant = RecordDistances(part), RecordDistances(part)
     columns: dict[str, ColumnLoss] = {}
     for pair in part:
         cells, weight = cell_distances(pair), column_weights.get(pair.name, 1.0)
@@ -167,7 +167,7 @@ def put_together(sets: Sequence[SetLoss], column_weights: Mapping[str, float]) -
     )
 
 
-class _Records:
+class RecordDistances:
     """Distances of whole records: the weighted means of those of their cells."""
 
     def __init__(self, columns: Sequence[Pair]) -> None:
@@ -180,11 +180,14 @@ class _Records:
         self._spread = self._spread + weight * unit * cells.spread
         self._weight += weight
 
+    def distances(self) -> CellDistances:
+        """Return how far each record was moved, and how far it is from the centre; 0 where no column was added."""
+        weight = self._weight or 1.0
+        return CellDistances(self._moved / weight, self._spread / weight)
+
     def squares(self) -> Squares:
         """Return the sums of squared distances."""
-        if self._weight == 0.0:
-            return Squares(0.0, 0.0)
-        return _squares(self._moved / self._weight, self._spread / self._weight)
+        return _squares(*self.distances())
 
 
 def _squares(moved: Floats, spread: Floats) -> Squares:

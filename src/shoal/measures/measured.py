@@ -124,8 +124,8 @@ class Measures(NamedFigures):
     eigenvalue_difference: float | None
     kolmogorov_smirnov: float | None
     wasserstein: float | None
-    pmse: float
-    pmse_ratio: float
+    pmse: float | None
+    pmse_ratio: float | None
     coefficients_kept: float | None
     table_distance: float | None
     table_hellinger: float | None
@@ -139,11 +139,11 @@ class Measures(NamedFigures):
     changed_records: float
     distinct_before: int
     distinct_after: int
-    introduced_combinations: int
-    lost_combinations: int
-    introduced_records: int
+    introduced_combinations: int | None
+    lost_combinations: int | None
+    introduced_records: int | None
     dbrl: float
-    probabilistic_linkage: float
+    probabilistic_linkage: float | None
     linkage: dict[str, dict[str, float]]
     interval_disclosure: float | None
     interval_disclosure_sd: float | None
@@ -159,9 +159,9 @@ class Measures(NamedFigures):
     records_at_risk: dict[str, int]
     sample_uniques: int
     sample_uniques_original: int
-    special_uniques: int
-    highest_special: float
-    unique_columns: int
+    special_uniques: int | None
+    highest_special: float | None
+    unique_columns: int | None
     minimal_uniques: dict[str, int]
     k_anonymity: int
     key_sizes: dict[str, int]

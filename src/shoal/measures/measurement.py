@@ -29,7 +29,8 @@ from shoal.measures.pairs import SemanticPair
 from shoal.measures.probabilistic_linkage import probabilistic_linkage_task
 from shoal.measures.sample_uniques import LARGEST
 from shoal.plan.files_read import files_read
-from shoal.plan.plan import Plan, Reading, as_reading
+from shoal.plan.plan import Plan
+from shoal.plan.reading import Reading, as_reading
 from shoal.plan.version import shoal_version
 from shoal.tables.table import Table
 

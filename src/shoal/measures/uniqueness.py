@@ -16,7 +16,7 @@ from shoal.errors import DataError, PlanError, did_you_mean
 from shoal.kernels.arrays import Floats
 from shoal.measures.keys import number_keys, with_mask
 from shoal.measures.risk import global_risk, risk_by_attribute
-from shoal.plan.plan import Reading
+from shoal.plan.reading import Reading
 from shoal.plan.roles import MEASURABLE
 from shoal.tables.reading import read
 from shoal.tables.table import Table

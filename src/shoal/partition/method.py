@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
@@ -88,11 +88,16 @@ class Method:
         As the user writes it.
     function : callable
         ``function(records, k, watch, **options)`` returns the group of each record, numbered from 0; every
-        group has at least k records. It is called with n >= k. One that takes a ``seed`` is given that of the plan.
+        group has at least k records. It is called with n >= k. One that takes a ``seed`` is given that of the plan, and
+        one that takes ``limits`` what groups must keep of confidential columns
+        (:class:`~shoal.kernels.given_away.Limits`), or None, for what it would do were nothing asked.
     doc, source, cost : str
         One sentence; where it was published; how the work grows with n records, d columns and group size k.
     options : tuple of Option
         Its own options.
+    needs : str
+        The condition on a confidential column without which it has nothing to go by, such as ``t``; empty where it
+        needs none.
     by_column : bool
         Columns are treated one by one, as if each were a set of quasi-identifiers of its own.
     several_columns : tuple of str
@@ -118,6 +123,7 @@ class Method:
     source: str
     cost: str
     options: tuple[Option, ...] = ()
+    needs: str = ""
     by_column: bool = False
     several_columns: tuple[str, ...] = ()
     exclusive: tuple[tuple[str, ...], ...] = ()
@@ -136,6 +142,21 @@ class Method:
         """Whether it draws random numbers."""
         return "seed" in signature(self.function).parameters
 
+    @property
+    def told(self) -> bool:
+        """Whether it is given what groups must keep of confidential columns."""
+        return "limits" in signature(self.function).parameters
+
+    def condition_mistakes(self, asked: Iterable[Mapping[str, object]]) -> list[str]:
+        """Say what is missing, where no confidential column has the condition that it forms groups by."""
+        if not self.needs or any(self.needs in one for one in asked):
+            return []
+        example = {"t": "0.2", "distinct": "3"}.get(self.needs, "...")
+        return [
+            f"method '{self.name}' forms groups by {self.needs} of a confidential column, and none is asked for; name "
+            f"one (conditions, or -C COLUMN:{self.needs}={example})"
+        ]
+
     def without_effect(self, given: Mapping[str, object], columns: int) -> list[str]:
         """Say which options have no effect because no set of quasi-identifiers has more than one column."""
         idle = [name for name in given if name in self.several_columns and columns == 1]
@@ -148,6 +169,8 @@ class Method:
         why = ""
         if self.search:
             why = f"has no effect with method '{self.name}', which improves its groups itself; leave it out"
+        elif self.needs:
+            why = f"knows nothing of the conditions that method '{self.name}' forms groups by; leave it out"
         elif self.by_column:
             why = f"has no effect with method '{self.name}', which treats columns one by one; leave it out"
         elif self.several_columns and columns == 1:

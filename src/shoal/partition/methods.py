@@ -18,7 +18,9 @@ from shoal.partition.mdav import mdav, mdav_single
 from shoal.partition.method import Method, Option
 from shoal.partition.mst import mst
 from shoal.partition.optimal import optimal, search_numbers
+from shoal.partition.p_sensitive import p_sensitive
 from shoal.partition.paths import cbfs_mhm, md_mhm, mdav_mhm, npn_mhm
+from shoal.partition.t_closeness import k_first, t_first, t_merge
 from shoal.partition.tfrp import tfrp
 from shoal.partition.tsp import tsp_hm
 from shoal.partition.two_step_ga import two_step_ga
@@ -270,6 +272,38 @@ METHODS: dict[str, Method] = {
             options=(Option("optimal", "cut each column optimally instead of in runs of k", False, bool),),
             by_column=True,
             records=QuasiIdentifiers.ordered,
+        ),
+        Method(
+            "t-merge",
+            t_merge,
+            doc="MDAV, then the group farthest from the table in a confidential column is merged with its nearest.",
+            source="Soria-Comas et al. 2015",
+            cost="O(d n^2 / k)",
+            needs="t",
+        ),
+        Method(
+            "k-first",
+            k_first,
+            doc="The k nearest to MDAV's seeds, exchanged for farther ones while they are too far from the table.",
+            source="Soria-Comas et al. 2015",
+            cost="O(d n^2 / k + k^2 n^2)",
+            needs="t",
+        ),
+        Method(
+            "t-first",
+            t_first,
+            doc="One record of each stratum of a confidential column, the nearest to MDAV's seeds.",
+            source="Soria-Comas et al. 2015",
+            cost="O(d n^2 / k)",
+            needs="t",
+        ),
+        Method(
+            "p-sensitive",
+            p_sensitive,
+            doc="MDAV-single whose groups take the nearest records of p different confidential values first.",
+            source="Truta & Vinay 2006, Solanas et al. 2008",
+            cost="O(d n^2 / k)",
+            needs="distinct",
         ),
         *CATEGORICAL,
     )

@@ -11,26 +11,29 @@ from shoal.errors import PlanError, did_you_mean
 from shoal.plan.limits import LARGEST_OPTION
 from shoal.plan.settings import Flag, Settings
 
+BY_CATEGORY = "categories"  # the only way that cuts no numbers
+
 
 class Blocking(Settings):
     """How to cut a large table into blocks that are partitioned one by one.
 
     Attributes
     ----------
-    method : {"2d-tree", "spread-tree", "univariate", "equal-counts", "fixed-counts"}
+    method : {"2d-tree", "spread-tree", "univariate", "equal-counts", "fixed-counts", "categories"}
         How blocks are cut.
     size : int or "auto"
         Most records of a block; "auto" chooses from the number of columns.
     columns : tuple of str
         Blocking columns, of the quasi-identifiers; all of a set where none is named. ``univariate``,
-        ``equal-counts`` and ``fixed-counts`` take one, the first of the set where none is named.
+        ``equal-counts`` and ``fixed-counts`` take one, the first of the set where none is named. ``categories`` takes
+        one of categories: the first with a hierarchy, or the first, where none is named.
     repair : bool
         Let records near a face join a group across it.
     """
 
     section: ClassVar[str] = "blocking."
 
-    method: Literal["2d-tree", "spread-tree", "univariate", "equal-counts", "fixed-counts"]
+    method: Literal["2d-tree", "spread-tree", "univariate", "equal-counts", "fixed-counts", "categories"]
     size: int | Literal["auto"] = "auto"
     columns: tuple[str, ...] = ()
     repair: Flag = False
@@ -52,7 +55,8 @@ def blocking_mistakes(cut: Blocking | None, k: int, sets: Sequence[Sequence[str]
     mistakes = []
     if cut.size != "auto" and cut.size < 2 * k:
         mistakes.append(f"blocking.size: must be at least 2 k = {2 * k}, not {cut.size}")
-    if cut.method in ("univariate", "equal-counts", "fixed-counts") and len(cut.columns) > 1:
+    alone = ("univariate", "equal-counts", "fixed-counts", BY_CATEGORY)
+    if cut.method in alone and len(cut.columns) > 1:
         mistakes.append(f"blocking.columns: '{cut.method}' takes one column, not {len(cut.columns)}")
     members = [set(part) for part in sets]
     for name in cut.columns:

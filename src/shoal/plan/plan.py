@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -16,71 +16,15 @@ from shoal.plan.conditions import ConfidentialCondition, as_conditions, columns_
 from shoal.plan.decimals import as_decimals
 from shoal.plan.dominance import Dominance
 from shoal.plan.engine import EngineSettings
+from shoal.plan.household import Household, household_mistakes, named_by_household
 from shoal.plan.limits import LARGEST_K, LARGEST_OPTION, LARGEST_SEED
+from shoal.plan.privacy import DifferentialPrivacy, privacy_mistakes
+from shoal.plan.reading import Reading
 from shoal.plan.roles import Role
 from shoal.plan.rules import rules_or_file
-from shoal.plan.settings import Flag, Settings, Whole, named
+from shoal.plan.settings import Flag, Whole, named
 
 EVERY_COLUMN = "*"  # key of `aggregators` that stands for all columns without an entry of their own
-
-
-class Reading(Settings):
-    """How to read a file, where looking at it is not enough. Most settings are for text files.
-
-    Attributes
-    ----------
-    delimiter, encoding : str or None
-        Found by looking at the file where None.
-    missing : tuple of str
-        Texts that mark a missing value, beside an empty cell.
-    header : bool
-        Whether the first line has the names of the columns.
-    decimal : {".", ","} or None
-        Mark of decimals; found by looking where None.
-    thousands : {",", ".", " ", "'"} or None
-        Mark between thousands; none where None.
-    signs : tuple of str
-        Currency or per cent signs, or other units, that stand before or behind numbers, the same in a whole column.
-    table : str or None
-        Sheet of a workbook, or table of a database; need not be named where there is only one.
-    """
-
-    section: ClassVar[str] = "reading."
-
-    delimiter: str | None = None
-    encoding: str | None = None
-    missing: tuple[str, ...] = ()
-    header: Flag = True
-    decimal: Literal[".", ","] | None = None
-    thousands: Literal[",", ".", " ", "'"] | None = None
-    signs: tuple[str, ...] = ()
-    table: str | None = None
-
-    @field_validator("missing", "signs", mode="before")
-    @classmethod
-    def _one_or_more(cls, value: object) -> object:
-        return (value,) if isinstance(value, str) else value
-
-    @model_validator(mode="after")
-    def _fits_together(self) -> Reading:
-        mistakes = []
-        if self.thousands and self.thousands == self.decimal:
-            mistakes.append("reading.thousands: is the mark of decimals, too; they must differ")
-        if any(not sign.strip() or any(mark in "0123456789+-.," for mark in sign) for sign in self.signs):
-            mistakes.append("reading.signs: a sign is a text without digits, points, commas, plus and minus")
-        if mistakes:
-            raise PlanError(mistakes)
-        return self
-
-
-def as_reading(value: object) -> Reading:
-    """Return how to read a text file, from a Reading, its settings, or None."""
-    if isinstance(value, Reading):
-        return value
-    if value is not None and not isinstance(value, Mapping):
-        raise PlanError(f"reading: give {', '.join(Reading.model_fields)} by name, such as {{'encoding': 'latin-1'}}")
-    named(value, "reading")
-    return Reading(**(value or {}))
 
 
 class Plan(CategorySettings):
@@ -101,6 +45,9 @@ class Plan(CategorySettings):
         Identifiers whose distinct values k counts in each group, beside its records; none of them where empty. Where
         nothing is said, those that have a value more than once and look like keys of persons, see
         :mod:`shoal.tables.persons`.
+    household : Household or None
+        Column that tells households apart, and what is released of them: k counts households then, see
+        :class:`shoal.plan.household.Household`.
     weight : str or None
         Column of sampling weights.
     strata : tuple of str
@@ -130,6 +77,9 @@ class Plan(CategorySettings):
         Kept columns that stand in the way of a safe release, each with the reason why it may stay.
     dominance : Dominance
         When a few records dominate their group, and whether such groups are noted or grow.
+    differential_privacy : DifferentialPrivacy or None
+        How much a release of noisy means may depend on any one record; experimental, see
+        :class:`shoal.plan.privacy.DifferentialPrivacy`.
     blocking : Blocking or None
         How to cut a large table into blocks; None partitions all records together.
     engine : EngineSettings or None
@@ -156,11 +106,16 @@ class Plan(CategorySettings):
     True
     """
 
+    if TYPE_CHECKING:  # names and lists are taken for what they stand for, which the types of the fields do not say
+
+        def __init__(self, **settings: Any) -> None: ...
+
     k: Whole = Field(ge=2, le=LARGEST_K)
     quasi_identifiers: tuple[tuple[str, ...], ...]
     set_size: Whole | None = Field(default=None, ge=1, le=LARGEST_OPTION)
     identifiers: tuple[str, ...] = ()
     persons: tuple[str, ...] | None = None
+    household: Household | None = None
     confidential: tuple[str, ...] = ()
     weight: str | None = None
     strata: tuple[str, ...] = ()
@@ -175,6 +130,7 @@ class Plan(CategorySettings):
     conditions: dict[str, ConfidentialCondition] = Field(default={})
     accept: dict[str, str] = Field(default={})
     dominance: Dominance = Dominance()
+    differential_privacy: DifferentialPrivacy | None = None
     blocking: Blocking | None = None
     engine: EngineSettings | None = None
     reading: Reading = Reading()
@@ -211,6 +167,16 @@ class Plan(CategorySettings):
     @classmethod
     def _as_names(cls, value: object) -> object:
         return (value,) if isinstance(value, str) else value
+
+    @field_validator("household", mode="before")
+    @classmethod
+    def _household_by_column(cls, value: object) -> object:
+        return {"id": value} if isinstance(value, str) else named(value, "household")
+
+    @field_validator("differential_privacy", mode="before")
+    @classmethod
+    def _privacy_by_name(cls, value: object) -> object:
+        return named(value, "differential_privacy")
 
     @field_validator("blocking", mode="before")
     @classmethod
@@ -267,6 +233,9 @@ class Plan(CategorySettings):
             for name in self.persons or ()
             if name not in self.identifiers
         ]
+        mistakes += household_mistakes(self.model_dump())
+        usual = {name: field.get_default(call_default_factory=True) for name, field in type(self).model_fields.items()}
+        mistakes += privacy_mistakes(dict(self), usual)
         cut_by = self.blocking.columns if self.blocking else ()
         lists = {"persons": self.persons or (), "nominal": self.nominal, "blocking.columns": cut_by}
         mistakes += [
@@ -290,12 +259,25 @@ class Plan(CategorySettings):
         """Return every mention of a column with its role, in order; a column mentioned twice comes twice."""
         return mentions(self.model_dump())
 
+    @property
+    def removed(self) -> tuple[str, ...]:
+        """Columns that are not in the release: identifiers, and the numbers of households where these are removed."""
+        whole = self.household
+        return (*self.identifiers, whole.id) if whole and whole.release == "removed" else self.identifiers
+
+    @property
+    def replaced(self) -> tuple[str, ...]:
+        """Columns beside the quasi-identifiers whose values are not in the release."""
+        whole = self.household
+        return (*self.identifiers, whole.id) if whole and whole.release != "same" else self.identifiers
+
     def to_dict(self) -> dict[str, Any]:
         """Return what was asked for as plain lists, numbers and texts, without what is left at its default."""
         plain: dict[str, Any] = self.model_dump(mode="json", exclude_defaults=True)
         if len(self.quasi_identifiers) == 1:
             plain["quasi_identifiers"] = list(self.quasi_identifiers[0])
-        plain.setdefault("seed", self.seed)
+        if self.differential_privacy is None:  # whose noise no seed draws
+            plain.setdefault("seed", self.seed)
         return plain
 
     def to_yaml(self) -> str:
@@ -332,6 +314,7 @@ _ROLE_FIELDS = {
 def mentions(settings: Mapping[str, Any]) -> list[tuple[str, Role]]:
     """Return (column, role) for each column named in settings, well-formed or not."""
     said = [(name, role) for field, role in _ROLE_FIELDS.items() for name in _texts(settings.get(field))]
+    said += named_by_household(settings)
     told = {name for name, role in said if role is Role.CONFIDENTIAL}
     return said + [(name, Role.CONFIDENTIAL) for name in columns_conditioned(settings) if name not in told]
 

@@ -18,6 +18,8 @@ class Role(StrEnum):
     """Sampling weight: used for weighted means, kept."""
     STRATUM = "stratum"
     """Records of different strata are never mixed; kept."""
+    HOUSEHOLD = "household"
+    """Tells households, or other wholes, apart: k counts these; renumbered, kept or removed."""
 
 
 class Kind(StrEnum):

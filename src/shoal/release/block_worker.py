@@ -12,12 +12,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from shoal.columns.categories import AnyColumn
 from shoal.columns.numbers import Column
+from shoal.errors import DataError
 from shoal.kernels.arrays import Ints, Masked
 from shoal.plan.limits import LARGEST_SEED
 from shoal.plan.plan import Plan
 from shoal.release.clock import Clock
+from shoal.release.confidential import check_possible, confidential_of
 from shoal.release.declaring import Declared
 from shoal.release.figures import SetFigures
 from shoal.release.protecting import protect_records
@@ -78,7 +82,9 @@ class BlockWorker:
         plan = self.declared.plan
         ruled = [name for rule in self.declared.rules for name in rule.variables]
         weight = [plan.weight] if plan.weight else []
-        return list(dict.fromkeys([*self.declared.sets[0].names, *weight, *(plan.persons or ()), *ruled]))
+        return list(
+            dict.fromkeys([*self.declared.sets[0].names, *weight, *(plan.persons or ()), *ruled, *plan.conditions])
+        )
 
     @property
     def released_columns(self) -> list[str]:
@@ -93,10 +99,14 @@ class BlockWorker:
     def protect(self, block: int, frame: pl.DataFrame) -> ProtectedBlock:
         """Protect the records of a block, in the order of their row numbers."""
         declared, table = self.of_block(block, frame)
+        try:
+            check_possible(declared.told, np.zeros(len(frame), dtype=np.int64))
+        except DataError as error:
+            raise DataError(f"{error}; a block had {len(frame)} records: ask for larger ones (blocking.size)") from None
         made = protect_records(declared, table, None, Clock(), threads=1, progress=False)
         part = made.run.protected[0]
         released = {column.name: now for column, now in part.columns()}
-        return ProtectedBlock(released, part.groups, made.run.figures_of_sets()[0])
+        return ProtectedBlock(released, part.groups, made.run.figures_of_block())
 
     def put(self, frame: pl.DataFrame, block: ProtectedBlock) -> pl.DataFrame:
         """Return the quasi-identifiers of a block as they are released."""
@@ -121,7 +131,8 @@ class BlockWorker:
         )
         weights = None if self.weight is None else part_of_weights(self.weight, table)
         sets = [part_of_set(quasi, table) for quasi in self.declared.sets]
-        return replace(self.declared, plan=plan, options=options, sets=sets, weights=weights), table
+        told = confidential_of(table, plan)  # what is asked of groups without the rest of the table
+        return replace(self.declared, plan=plan, options=options, sets=sets, weights=weights, told=told), table
 
 
 def seed_of(plan: Plan, place: int, block: int) -> int:

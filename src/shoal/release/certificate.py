@@ -1,7 +1,7 @@
 """The certificate of a lower bound: what a separate program needs to check it, tools/check_certificate.py.
 
-It has a price for each record, the cuts with their multipliers, and the group of each, so that it is for those who may
-see the original.
+It has a price for each record, the cuts with their multipliers, those of each branch where there are branches, and the
+group of each record, so that it is for those who may see the original.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from typing import Any
 
 from shoal.columns.scaling import DEFAULT_SCALING
 from shoal.errors import FileError, PlanError
+from shoal.kernels.arrays import Floats
+from shoal.partition.search.found import Fork, Leaf, Penalty
 from shoal.plan.files_read import Inputs
 from shoal.plan.plan import Plan
 from shoal.plan.version import shoal_version
@@ -20,7 +22,7 @@ from shoal.release.searching import Proof
 from shoal.tables.files import Source
 from shoal.tables.files.writing_whole import check_target
 
-FORMAT = "shoal lower bound 2"
+FORMAT = "shoal lower bound 3"
 
 
 def certificate_text(proof: Proof | None, plan: Plan, source: Source | None) -> str:
@@ -42,13 +44,30 @@ def certificate_text(proof: Proof | None, plan: Plan, source: Source | None) -> 
         "proved": proof.bound,
         "blocks": proof.blocks.tolist(),
         "groups": proof.groups.tolist(),
-        "prices": proof.prices.tolist(),
+        **_leaf(proof.proved.prices, proof.proved.penalties),
+        "branches": [{"records": own.rows.tolist(), "tree": _tree(own.tree)} for own in proof.proved.branches],
+    }
+    if proof.proved.groups is not None:
+        content["better"] = {"groups": proof.proved.groups.tolist(), "cost": proof.proved.cost}
+    return json.dumps(content, ensure_ascii=False) + "\n"
+
+
+def _leaf(prices: Floats | None, penalties: Sequence[Penalty]) -> dict[str, Any]:
+    """Return prices and penalties as they are written."""
+    return {
+        "prices": [] if prices is None else prices.tolist(),
         "cuts": [
             {"records": rows.tolist(), "every": every, "multiplier": multiplier}
-            for rows, every, multiplier in proof.penalties
+            for rows, every, multiplier in penalties
         ],
     }
-    return json.dumps(content, ensure_ascii=False) + "\n"
+
+
+def _tree(branch: Leaf | Fork) -> dict[str, Any]:
+    """Return branches as they are written."""
+    if isinstance(branch, Leaf):
+        return _leaf(branch.prices, branch.penalties)
+    return {"pair": list(branch.pair), "together": _tree(branch.together), "apart": _tree(branch.apart)}
 
 
 def check_certificate(

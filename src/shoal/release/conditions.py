@@ -133,4 +133,5 @@ def grow_sets(
 def _enough(persons: Persons, quasi: QuasiIdentifiers, plan: Plan) -> EnoughPersons:
     incomplete = [column.observed for column in quasi.columns if not column.observed.all()]
     # where patterns count, a column is released for the whole group or not at all
-    return EnoughPersons(persons.name, persons.codes, plan.k, incomplete if plan.missing_patterns == "ignored" else ())
+    there = incomplete if plan.missing_patterns == "ignored" else ()
+    return EnoughPersons(persons.name, persons.codes, plan.k, there, persons.kind)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -104,13 +104,32 @@ def reached_conditions(
     keys_of_sets = [_keys(part, patterns) for part in protected]
     for column, asked, least in zip(told.columns, told.asked, told.least_sizes, strict=True):
         each = [_reached(keys, column, asked) for keys in keys_of_sets]
-        worst = {
-            name: (max if name in ("t", "recursive") else min)(one[name] for one in each) for name in asked.asked()
-        }
+        worst = {name: _worst(name)(one[name] for one in each) for name in asked.asked()}
         if not _met(asked, worst):
             raise BrokenPromise(f"a group misses a condition of column '{column.name}': {asked.in_words()}")
         found.append(ConditionSummary(column.name, column.distance, _plain(asked), worst, least))
     return found
+
+
+def _worst(name: str) -> Any:
+    return max if name in ("t", "recursive") else min
+
+
+def add_conditions(parts: Sequence[Sequence[ConditionSummary]]) -> list[ConditionSummary]:
+    """Put together what blocks, or sets, reached of the same conditions: the worst of each.
+
+    >>> one, other = (ConditionSummary("c", "equal", {"distinct": 2}, {"distinct": x}, 2) for x in (2, 3))
+    >>> add_conditions([[one], [other]])[0].reached
+    {'distinct': 2}
+    """
+    return [
+        replace(
+            same[0],
+            reached={name: _worst(name)(one.reached[name] for one in same) for name in same[0].reached},
+            least_group=min(one.least_group for one in same),
+        )
+        for same in zip(*parts, strict=True)
+    ]
 
 
 def _keys(part: ProtectedSet, patterns: bool) -> Keys:

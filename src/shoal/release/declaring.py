@@ -20,7 +20,9 @@ from shoal.plan.plan import EVERY_COLUMN, Plan, column_mistakes, mentions, role_
 from shoal.plan.roles import MEASURABLE, Kind, Role
 from shoal.plan.rules import rules_or_file
 from shoal.release.confidential import confidential_of
-from shoal.release.kept_copies import copies_kept, copy_mistakes
+from shoal.release.declaring_households import declare_households
+from shoal.release.giving_back import giving_back, giving_back_mistakes
+from shoal.release.kept_finding import KeptFinding
 from shoal.release.quasi_identifiers import (
     aggregator_mistakes,
     aggregator_of,
@@ -33,10 +35,12 @@ from shoal.release.quasi_identifiers import (
     refining_mistakes,
     unsupported,
 )
+from shoal.rules.guard import InWhole
 from shoal.rules.rule import Rule
 from shoal.rules.sets import SET_SIZE, sets_from_rules
 from shoal.rules.sources import as_rules, missing_columns
 from shoal.tables.disguised import disguise
+from shoal.tables.households import Households
 from shoal.tables.identifying import why_identifier
 from shoal.tables.row_labels import index_suspects
 from shoal.tables.table import Table
@@ -69,10 +73,14 @@ class Declared:
         Quasi-identifiers that nobody named and that look like direct identifiers.
     told : LittleGivenAway or None
         What groups must keep of confidential columns.
-    copies : dict
-        Kept columns that are copies of a quasi-identifier, all of them accepted.
+    given_back : list of KeptFinding
+        Kept columns that give back a quasi-identifier, all of them accepted.
+    households : Households or None
+        Which records belong together.
     whole : dict of WholeColumn
         What is known of the columns in the whole table, where ``sets`` has a block of it.
+    ruled : InWhole or None
+        What its rules must know of the whole table, then.
     """
 
     plan: Plan
@@ -83,8 +91,10 @@ class Declared:
     rules: list[Rule]
     doubtful: list[str]
     told: LittleGivenAway | None = None
-    copies: dict[str, str] = field(default_factory=dict)
+    given_back: list[KeptFinding] = field(default_factory=list)
+    households: Households | None = None
     whole: Mapping[str, WholeColumn] = field(default_factory=dict)
+    ruled: InWhole | None = None
 
     @property
     def mixed(self) -> bool:
@@ -110,7 +120,7 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
     asked = list(dict.fromkeys(name for name, role in named if role is Role.QUASI_IDENTIFIER and name in known))
     kinds = {name: kind_of(table, name, plan) for name in asked} if plan else {}
     method, options, wrong = _method(settings, kinds)
-    mistakes += wrong + _aggregator_mistakes(settings)
+    mistakes += wrong + _aggregator_mistakes(settings) + _missing_condition(plan, method)
     rules: list[Rule] = []
     unread: FileError | None = None
     try:
@@ -130,9 +140,7 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
         found = _quasi_identifiers(table, asked, plan, method, kinds)
         mistakes += found.mistakes
         reasons += found.reasons
-    weights = None
-    for name in {name for name, role in named if role is Role.WEIGHT} & known:
-        weights = _attempt(reasons, sampling_weights, table, name)
+    weights = _weights(settings, table, reasons)
     readable = plan is not None and known.issuperset(plan.conditions)
     told = _attempt(reasons, confidential_of, table, plan) if plan and readable else None
     if mistakes or plan is None or method is None:
@@ -141,14 +149,21 @@ def declare(settings: Mapping[str, Any], table: Table, all_numeric: bool = False
         raise DataError(reasons)
     if unread:
         raise unread
-    copies = copies_kept(plan, table) if whole else {}
-    useless = copy_mistakes(plan, copies, len(table)) + _without_effect(plan, method, found)
+    plan, households = declare_households(plan, table, found.columns)
+    given_back = giving_back(plan, table) if whole else []
+    useless = giving_back_mistakes(plan, given_back, len(table)) + _without_effect(plan, method, found)
     if useless:
         raise PlanError(useless)
     plan = plan.model_copy(update={"method": method.name, "options": {name: options[name] for name in plan.options}})
     sets = _sets(plan, method, found)
     doubtful = [name for quasi in sets for name in quasi.names if unnamed and why_identifier(table.profile(name))]
-    return Declared(plan, method, options, sets, weights, rules, doubtful, told, copies)
+    return Declared(plan, method, options, sets, weights, rules, doubtful, told, given_back, households)
+
+
+def _weights(settings: Mapping[str, Any], table: Table, reasons: list[str]) -> Floats | None:
+    """Return the sampling weights, where a column of them is named and in the table."""
+    name = settings.get("weight")
+    return _attempt(reasons, sampling_weights, table, name) if isinstance(name, str) and name in table.names else None
 
 
 def _without_effect(plan: Plan, method: Method, found: _Quasi) -> list[str]:
@@ -313,6 +328,11 @@ def _method(settings: Mapping[str, Any], kinds: Mapping[str, Kind]) -> tuple[Met
         return method, method.parse_options(options if isinstance(options, Mapping) else {}), []
     except PlanError as error:
         return method, {}, error.mistakes
+
+
+def _missing_condition(plan: Plan | None, method: Method | None) -> list[str]:
+    """Say which condition on a confidential column the method needs that is not there."""
+    return method.condition_mistakes(one.asked() for one in plan.conditions.values()) if plan and method else []
 
 
 def _aggregator_mistakes(settings: Mapping[str, Any]) -> list[str]:

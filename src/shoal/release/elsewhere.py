@@ -1,20 +1,23 @@
 """A release that becomes no file: written to standard output, or to a table of a server in one transaction.
 
-There is no place beside it for its manifest, which is written where ``manifest`` says, or not at all.
+The manifest of a table is in a table beside it, committed with it. There is no place beside standard output. For both
+``manifest`` names a file for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+import json
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shoal.errors import FileError
 from shoal.plan.files_read import Inputs
 from shoal.tables.files import Source, file_format, kept_cells, with_codes, write_file
 from shoal.tables.files.places import STREAM, Address, is_stream, place_of
-from shoal.tables.files.postgresql import check_new, written_postgresql
+from shoal.tables.files.postgresql import check_new, manifest_table, written_postgresql
 from shoal.tables.files.streams import private_folder, send
 from shoal.tables.files.writing_whole import check_target, format_ending
 
@@ -51,24 +54,49 @@ def check_manifest(
     check_target(Path(manifest), inputs, overwrite)
 
 
+@dataclass
+class Sending:
+    """A release on its way.
+
+    Attributes
+    ----------
+    name : str
+        What it is called in its manifest.
+    file : Path or None
+        The file that will be sent, where it is one.
+    tell : callable
+        Takes the manifest, for the place beside the release, where there is one.
+    arrived : str
+        What is to be said of the release once it is where it was sent, and nothing before.
+    """
+
+    name: str
+    file: Path | None
+    tell: Callable[[Mapping[str, Any]], None]
+    arrived: str = ""
+
+
 @contextmanager
 def sent(
     frame: pl.DataFrame, place: Elsewhere, source: Source | None, released: Container[str], overwrite: bool
-) -> Iterator[tuple[str, Path | None]]:
-    """Send a release; what the block does happens before the last step, and where it fails nothing is sent.
-
-    Gives what the release is called, and the file that will be sent, where it is one.
-    """
+) -> Iterator[Sending]:
+    """Send a release; what the block does happens before the last step, and where it fails nothing is sent."""
     if isinstance(place, Address):
         kept = kept_cells(frame, source.frame, released) if source else {}
         coded = with_codes(frame, source, kept) if source else frame
-        with written_postgresql(coded, place, source.form if source else None, overwrite):
-            yield place.table or "", None
+        name = place.table or ""
+        with written_postgresql(coded, place, source.form if source else None, overwrite) as write:
+            # no other signs: a database may have any encoding
+            sending = Sending(name, None, lambda manifest: write(json.dumps(manifest, ensure_ascii=True)))
+            yield sending
+        sending.arrived = f"the table '{name}' was written, with its manifest in '{manifest_table(name)}'"
         return
     path = private_folder() / f"release{_ending(source)}"
     write_file(frame, path, source, released)
-    yield "standard output", path
+    sending = Sending("standard output", path, lambda _: None)
+    yield sending
     send(path)
+    sending.arrived = "the release was sent to standard output"
 
 
 def _ending(source: Source | None) -> str:

@@ -5,17 +5,22 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from shoal.engines.engine import Engine
 from shoal.engines.parquet import single_file
-from shoal.errors import FileError, PlanError
+from shoal.errors import FileError, PlanError, listed
+from shoal.measures.measured import Measures
 from shoal.plan.files_read import Inputs
 from shoal.plan.folders import without_folders
-from shoal.release.release import Release, check_output, versions
+from shoal.release.declaring import Declared
+from shoal.release.measuring import measure_rows
+from shoal.release.release import check_output, versions
+from shoal.release.unmeasured import UnmeasuredRelease
 from shoal.tables.files import checksum
 from shoal.tables.files.journal import new_token, own_name
 from shoal.tables.files.writing_whole import encoded, same_file, write_whole, written_whole
@@ -23,18 +28,21 @@ from shoal.tables.manifest import manifest_path
 
 
 @dataclass(frozen=True, kw_only=True)
-class EngineRelease(Release):
+class EngineRelease(UnmeasuredRelease):
     """A release whose rows an engine has.
 
     Attributes
     ----------
     engine : Engine
         What has the rows. ``data`` is a table of the kind that went in; ``groups`` is empty.
+    declared : Declared
+        The plan as it fits the table.
     sizes : list of dict
         How many groups there are of each size, by set of quasi-identifiers.
     """
 
     engine: Engine = field(repr=False)
+    declared: Declared = field(repr=False)
     sizes: list[Mapping[int, int]] = field(default_factory=list)
 
     def write(
@@ -51,7 +59,7 @@ class EngineRelease(Release):
         Returns the path of the manifest. A folder must not be there yet, or be empty. All appears whole or not at all.
         """
         if report is not None or certificate is not None:
-            self._refuse("reports and certificates")
+            self.refuse("reports and certificates")
         if manifest is not None:
             raise PlanError("manifest: that of an engine is written beside the release; leave it out")
         path = Path(path)
@@ -100,20 +108,24 @@ class EngineRelease(Release):
         content["timings"] = self.timings
         return content
 
-    def measure(self, **settings: Any) -> NoReturn:
-        """Refuse: measures compare all records; write the release and measure a part of it."""
-        self._refuse("measures")
+    def measure(self, **settings: Any) -> Measures:
+        """Measure what the release keeps of its original and what it risks, by passes of the engine.
 
-    def report(self, path: str | Path, **settings: Any) -> NoReturn:
-        """Refuse: a report is made of measures."""
-        self._refuse("reports")
+        See :func:`shoal.measure_in_engine` for what is left out.
+        """
+        if settings:
+            raise PlanError(f"{listed(settings)}: has no effect on the measures of an engine; leave it out")
+        if self.data is None:
+            raise PlanError(
+                "the rows were written and let go; use shoal.measure_in_engine on the paths of original and release"
+            )
+        started = time.perf_counter()
+        found = measure_rows(self.engine, self.declared, self.summary.records)
+        return replace(found, seconds=round(time.perf_counter() - started, 6))
 
-    def certificate(self, path: str | Path, **settings: Any) -> NoReturn:
-        """Refuse: a bound is proved on the whole table."""
-        self._refuse("certificates")
-
-    def _refuse(self, what: str) -> NoReturn:
-        raise PlanError(
+    def why_not(self, what: str) -> str:
+        """Say why something is not to be had of this release."""
+        return (
             f"{what} need both tables in memory (engine: {self.engine.name}); write the release, and use shoal.measure "
             "on a part of both that fits"
         )

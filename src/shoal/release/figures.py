@@ -23,12 +23,14 @@ from shoal.measures.loss import SetLoss, add_blocks, set_loss
 from shoal.measures.pairs import NumericPair, Pair
 from shoal.partition.missing_patterns import number_patterns
 from shoal.plan.plan import Plan
-from shoal.release.confidential import ConditionSummary
+from shoal.release.confidential import ConditionSummary, add_conditions
 from shoal.release.declaring import Declared
+from shoal.release.household_checks import HouseholdSummary
+from shoal.release.kept_finding import KeptFinding
 from shoal.release.losses import pairs_of
 from shoal.release.own_values import OwnValues, add_own_values
 from shoal.release.searching import Searched
-from shoal.rules.accounting import RuleSummary
+from shoal.rules.accounting import RuleFigures, RuleSummary, add_rule_figures
 from shoal.tables.files import Source
 
 
@@ -69,6 +71,16 @@ class SetFigures:
         Groups that were merged with others, for a condition.
     steps : int or None
         Of a search.
+    rules : RuleFigures or None
+        How edit rules were kept.
+    without : SetLoss or None
+        What is lost without them, where that is known.
+    record_tuples : int
+        Groups in which the columns of rules are those of one record.
+    conditions : list of ConditionSummary
+        What was asked of confidential columns, and reached.
+    without_conditions : SetLoss or None
+        What is lost where nothing is asked of them.
     """
 
     names: list[str]
@@ -82,6 +94,11 @@ class SetFigures:
     own: OwnValues
     merged: int = 0
     steps: int | None = None
+    rules: RuleFigures | None = None
+    without: SetLoss | None = None
+    record_tuples: int = 0
+    conditions: list[ConditionSummary] = field(default_factory=list)
+    without_conditions: SetLoss | None = None
 
     @property
     def groups(self) -> int:
@@ -107,6 +124,8 @@ class Figures:
         Strata that the user declared, and those that share the groups of another.
     persons, doubtful, within
         Identifiers that k counts, with the number of persons; that may tell persons apart; that number records.
+    household : HouseholdSummary or None
+        What k counts where records belong together.
     constant, partial : list of str
         Columns with a single value, and columns whose type does not hold all names of their hierarchy.
     combined : int
@@ -121,8 +140,8 @@ class Figures:
         What a search did, and how far what is released is from what it proved.
     source : Source or None
         The file that the table came from.
-    told : list of str
-        What is to be known about the columns that are kept.
+    told, kept
+        What is to be known about the columns that are kept, in words and as findings.
     """
 
     declared: Declared
@@ -135,6 +154,7 @@ class Figures:
     persons: dict[str, int] = field(default_factory=dict)
     doubtful: list[str] = field(default_factory=list)
     within: dict[str, str] = field(default_factory=dict)
+    household: HouseholdSummary | None = None
     constant: list[str] = field(default_factory=list)
     partial: list[str] = field(default_factory=list)
     combined: int
@@ -148,6 +168,7 @@ class Figures:
     gap: float | None = None
     source: Source | None = None
     told: list[str] = field(default_factory=list)
+    kept: list[KeptFinding] = field(default_factory=list)
 
     @property
     def plan(self) -> Plan:
@@ -225,6 +246,8 @@ def _shifts(pairs: Sequence[Pair]) -> dict[str, Shift]:
 def add_blocks_of_set(parts: Sequence[SetFigures]) -> SetFigures:
     """Put together the figures of the blocks of a set."""
     first = parts[0]
+    without = [part.without for part in parts if part.without]
+    free = [part.without_conditions for part in parts if part.without_conditions]
     return SetFigures(
         names=first.names,
         sizes=sum((part.sizes for part in parts), Counter()),
@@ -237,6 +260,11 @@ def add_blocks_of_set(parts: Sequence[SetFigures]) -> SetFigures:
         own=add_own_values([part.own for part in parts]),
         merged=sum(part.merged for part in parts),
         steps=None if first.steps is None else sum(part.steps or 0 for part in parts),
+        rules=add_rule_figures([part.rules for part in parts if part.rules]) if first.rules else None,
+        without=add_blocks(without) if len(without) == len(parts) else None,
+        record_tuples=sum(part.record_tuples for part in parts),
+        conditions=add_conditions([part.conditions for part in parts]),
+        without_conditions=add_blocks(free) if len(free) == len(parts) else None,
     )
 
 

@@ -70,7 +70,11 @@ def form_groups(
     made = Grouped(declared.sets, apart, blocks, groups, [], [], searched)
     if declared.told is None:
         return complete_groups(made, groups, declared, table, strata, threads=threads)
-    without = complete_groups(made, groups, replace(declared, told=None), table, strata, threads=threads)
+    untold = replace(declared, told=None)
+    alone = groups
+    if declared.method.told:  # what it would do by k alone
+        alone, _ = partition_sets(untold, apart, blocks, report, threads)
+    without = complete_groups(made, alone, untold, table, strata, threads=threads)
     if searched:
         groups, interrupted = search_told(declared, groups, made, strata, searched, report=report, threads=threads)
         made = replace(made, searched=replace(searched, interrupted=searched.interrupted or interrupted))

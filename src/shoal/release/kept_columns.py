@@ -1,9 +1,10 @@
 """Columns that are kept as they are, and what they give away: a quasi-identifier in another form, or single records.
 
 Looked at in a sample of 2000 records drawn at random, always the same ones of a table of some length, and in at most
-10 000 pairs of columns, so that it costs little in any table. Notes name columns and counts; nothing is refused, since
-a figure that is kept for research may well be what makes a release of use. Combinations of kept columns are not looked
-at. Documented in docs/how-it-works.md.
+10 000 pairs of columns, so that it costs little in any table; for those that tell something, all records are counted.
+Findings and notes name columns and counts; nothing is refused, since a figure that is kept for research may well be
+what makes a release of use. What is refused is found by :mod:`.giving_back`, and combinations by :mod:`.singling_out`.
+Documented in docs/conditions.md.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ import numpy as np
 from shoal.errors import counted, printable
 from shoal.measures.determination import FEWEST, Seen, equal, score
 from shoal.plan.plan import Plan
-from shoal.plan.roles import MEASURABLE, Kind
+from shoal.plan.roles import MEASURABLE
+from shoal.release.giving_back import kept_and_hidden, sampled
+from shoal.release.kept_finding import KeptFinding
 from shoal.tables.disguised import is_number
-from shoal.tables.table import Table, open_table
+from shoal.tables.table import Table
 
 SAMPLE = 2000  # records that are looked at
 PAIRS = 10_000  # pairs of columns that are
@@ -37,17 +40,44 @@ def kept_notes(plan: Plan, table: Table) -> list[str]:
     >>> kept_notes(Plan(k=3, quasi_identifiers="age"), people)[0][:63]
     "kept columns tell quasi-identifiers: 'born' tells 'age' (100 %)"
     """
-    hidden = [name for part in plan.quasi_identifiers for name in part]
-    kept = [name for name in table.names if name not in {*hidden, *plan.identifiers}]
-    kept = [name for name in kept if table.kind(name) is not Kind.OTHER]
+    return kept_found(plan, table)[1]
+
+
+def kept_found(plan: Plan, table: Table) -> tuple[list[KeptFinding], list[str]]:
+    """Return what kept columns tell of quasi-identifiers, and of single records, with the notes that say so."""
+    kept, hidden = kept_and_hidden(plan, table)
     if not kept or len(table) < FEWEST:
-        return []
-    rows = np.random.default_rng(0).permutation(len(table))[:SAMPLE]
-    sample = open_table(table.frame[rows.tolist()].to_native())
+        return [], []
+    sample = sampled(table, SAMPLE)
     seen = {name: _seen(sample, name) for name in (*kept, *hidden)}
-    return _telling([seen[name] for name in kept], [seen[name] for name in hidden], len(rows)) + _single(
-        table, [seen[name] for name in kept]
-    )
+    telling, told = _telling([seen[name] for name in kept], [seen[name] for name in hidden], len(sample))
+    single, alone = _single(table, [seen[name] for name in kept])
+    found = [_given_back(table, *names) for names in telling]
+    found += [KeptFinding("unique", [name], [], count, records) for name, count, records in single]
+    return found, told + alone
+
+
+def _given_back(table: Table, name: str, other: str) -> KeptFinding:
+    """Count the records whose quasi-identifier follows from a kept column, wholly or to a tenth."""
+    known, hidden = table.factor(name), table.factor(other)
+    both = known.observed & hidden.observed
+    of, values = known.codes[both], hidden.codes[both].astype(np.float64)
+    tenth = 0.1 * len(hidden.labels)
+    if table.kind(other) in MEASURABLE:
+        numbers, _ = table.numbers(other)
+        values = (numbers[both] - numbers[both].min()).astype(np.float64)
+        tenth = 0.1 * float(values.max())
+    counts = np.bincount(of)
+    low, high = np.full(len(counts), np.inf), np.full(len(counts), -np.inf)
+    np.minimum.at(low, of, values)
+    np.maximum.at(high, of, values)
+    shared, width = counts > 1, high - low  # a value that one record has tells nobody what goes with it
+    if table.kind(other) not in MEASURABLE:
+        pairs = np.unique(of * (int(values.max()) + 1) + values.astype(np.int64))
+        width = np.bincount(pairs // (int(values.max()) + 1), minlength=len(counts)) - 1.0
+    exact = int(counts[shared & (width == 0.0)].sum())
+    near = int(counts[shared & (width > 0.0) & (width <= tenth)].sum())
+    return KeptFinding("tells", [name], [other], exact, int(both.sum()), narrowed=near)
 
 
 def _seen(sample: Table, name: str) -> Seen:
@@ -69,8 +99,8 @@ def _seen(sample: Table, name: str) -> Seen:
     return Seen(name, np.array(listed, dtype=np.int64), observed, as_numbers)
 
 
-def _telling(kept: list[Seen], hidden: list[Seen], records: int) -> list[str]:
-    """Say which columns tell a quasi-identifier, the surest first."""
+def _telling(kept: list[Seen], hidden: list[Seen], records: int) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return which columns tell a quasi-identifier, the surest first, as many as are named, and say so."""
     found = []
     for known, other in islice(product(kept, hidden), PAIRS):
         sure = 2.0 if equal(known, other) else score(known, other)
@@ -79,21 +109,21 @@ def _telling(kept: list[Seen], hidden: list[Seen], records: int) -> list[str]:
             # cut, not rounded: 100 % is for what is exact
             percent = f"{np.floor(min(sure, 1.0) * 1000.0 + 1e-6) / 10.0:g} %"
             how = f"{names[0]} is {names[1]} itself" if sure > 1.0 else f"{names[0]} tells {names[1]} ({percent})"
-            found.append((-sure, how))
+            found.append((-sure, how, (known.name, other.name)))
     if not found:
-        return []
+        return [], []
     found.sort(key=lambda one: one[0])
     rest = f" and {counted(len(found) - _LISTED, 'more pair')}" if len(found) > _LISTED else ""
-    listed = ", ".join(how for _, how in found[:_LISTED])
-    return [
+    listed = ", ".join(how for _, how, _ in found[:_LISTED])
+    return [names for _, _, names in found[:_LISTED]], [
         f"kept columns tell quasi-identifiers: {listed}{rest}; seen in {counted(records, 'record')}; remove them, or "
         "make them quasi-identifiers too"
     ]
 
 
-def _single(table: Table, kept: list[Seen]) -> list[str]:
-    """Say in which columns most records have a value that no other has."""
-    found: list[str] = []
+def _single(table: Table, kept: list[Seen]) -> tuple[list[tuple[str, int, int]], list[str]]:
+    """Return in which columns most records have a value that no other has, and say so."""
+    found: list[tuple[str, int, int]] = []
     more = 0
     for column in kept:
         there = int(column.observed.sum())
@@ -105,11 +135,12 @@ def _single(table: Table, kept: list[Seen]) -> list[str]:
             continue
         alone, observed = table.alone(column.name)
         if observed >= FEWEST and alone >= SINGLE * observed:
-            found.append(f"'{printable(column.name)}' {alone} of {observed}")
+            found.append((column.name, alone, observed))
     if not found:
-        return []
+        return [], []
+    listed = ", ".join(f"'{printable(name)}' {alone} of {observed}" for name, alone, observed in found)
     rest = f" and more in {counted(more, 'other column')}" if more else ""
-    return [
+    return found, [
         "records that are the only ones with their value of a kept column, so that whoever knows it finds them: "
-        f"{', '.join(found)}{rest}; round them, or make them quasi-identifiers"
+        f"{listed}{rest}; round them, or make them quasi-identifiers"
     ]

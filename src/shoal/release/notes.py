@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.errors import counted, decimal, fewer_others, listed, one_or_many
 from shoal.release.figures import Figures
+from shoal.release.household_notes import household_notes
 from shoal.release.own_values import own_value_notes
 from shoal.release.released_gap import rounding_note
 from shoal.release.searching import Searched
@@ -25,6 +26,7 @@ def all_notes(run: Figures) -> list[str]:
     return [
         *_table_notes(run),
         *_condition_notes(run),
+        *(household_notes(run.household, run.plan.k) if run.household else []),
         *own_value_notes(run.own, run.plan),
         *_rule_notes(run),
         *_idle_notes(run),
@@ -90,7 +92,12 @@ def _condition_notes(run: Figures) -> list[str]:
             "tells persons apart, name it as persons (--persons)"
         )
     if run.merged_groups:
-        reasons = {"have k persons": bool(run.persons), "are not dominated": run.plan.dominance.action == "grow"}
+        whole = run.household is not None
+        reasons = {
+            "have k persons": bool(run.persons),
+            "have k households": whole,
+            "are not dominated": run.plan.dominance.action == "grow",
+        }
         why = " and ".join(reason for reason, holds in reasons.items() if holds)
         notes.append(f"{counted(run.merged_groups, 'group')} merged with others, so that all {why}")
     return notes
@@ -183,4 +190,11 @@ def _search_notes(options: Mapping[str, Any], searched: Searched | None) -> list
         notes.append(f"a gap of {wanted:g} % was not reached; {decimal(searched.gap)} % is proved")
     if options.get("bound") is not None and not searched.bound and searched.gap != 0.0:
         notes.append("no lower bound was proved in the time for it; give it more, or a smaller k")
+    proof = searched.proof
+    if proof is not None and proof.proved.cost is not None:
+        saved = 100.0 * (1.0 - proof.proved.cost / proof.cost)
+        notes.append(
+            f"the proof came across groups that lose {decimal(saved, 4)} % less; the release has those of the search, "
+            "which more steps or another seed may improve"
+        )
     return notes

@@ -9,6 +9,7 @@ from shoal.blocking.blocks import repair_groups, rows_of_blocks
 from shoal.kernels.arrays import Ints
 from shoal.kernels.numbering import number_keys
 from shoal.kernels.threads import Report, run_tasks, threads_of_each
+from shoal.partition.conditions.confidential import limits_of_rows
 from shoal.partition.search.searchable import join_blocks
 from shoal.partition.semantic_optimal.problem import centre_of_all
 from shoal.partition.semantic_optimal.refining import RecordLoss
@@ -44,6 +45,7 @@ def _partition_blocks(declared: Declared, blocks: Sequence[Ints], report: Report
     plan = declared.plan
     rows_of_sets = [rows_of_blocks(codes) for codes in blocks]
     each = threads_of_each(sum(map(len, rows_of_sets)), threads)
+    limits = declared.told.limits if declared.told and declared.method.told else None
     tasks = []
     for quasi, parts in zip(declared.sets, rows_of_sets, strict=True):
         middle = centre_of_all(quasi.counted()) if plan.refine and declared.method.mixed else None
@@ -53,7 +55,17 @@ def _partition_blocks(declared: Declared, blocks: Sequence[Ints], report: Report
             if middle is not None:
                 weights = None if declared.weights is None else declared.weights[rows]
                 loss = RecordLoss(middle, weights, plan.missing_patterns == "counted")
-            task = BlockTask(own, declared.method.name, declared.options, plan.k, plan.seed, plan.refine, each, loss)
+            task = BlockTask(
+                own,
+                declared.method.name,
+                declared.options,
+                plan.k,
+                plan.seed,
+                refined=plan.refine,
+                threads=each,
+                loss=loss,
+                limits=limits_of_rows(limits, rows),
+            )
             tasks.append(partial(partition_block, task))
     results = iter(run_tasks(tasks, report, threads))
     return [join_blocks(parts, [next(results) for _ in parts]) for parts in rows_of_sets]

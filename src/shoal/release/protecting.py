@@ -14,7 +14,6 @@ from shoal.release.clock import Clock
 from shoal.release.confidential import check_possible, reached_conditions
 from shoal.release.declaring import Declared
 from shoal.release.grouping import Grouped, complete_groups, form_groups
-from shoal.release.losses import losses_of
 from shoal.release.own_values import own_values
 from shoal.release.promises import check_release
 from shoal.release.ruled import Forming, Ruled, keep_at_least_loss
@@ -54,7 +53,9 @@ def protect_records(
     editing = guard = None
     if declared.rules:
         by_column = declared.method.name if declared.method.by_column else ""
-        editing, guard = guard_rules(declared.rules, sets, plan, table, source, by_column)
+        editing, guard = guard_rules(
+            declared.rules, sets, plan, table, source, by_column=by_column, whole=declared.ruled
+        )
         sets = [quasi.with_aggregators(editing.aggregators) for quasi in sets]
         clock.lap("prepare rules")
     unruled, declared = declared, replace(declared, sets=sets)
@@ -107,12 +108,11 @@ def protect_records(
     clock.lap("check")
     # what is suppressed for patterns of missing cells is no cost of a rule
     as_shown = [replace(part, quasi=quasi) for part, quasi in zip(protected, shown, strict=True)]
-    rules = account_for(editing, ruled.kept, as_shown, how, ruled.without) if editing else []
+    rules = account_for(editing, ruled.kept, as_shown, how, ruled.without) if editing else None
     own = [own_values(declared, table, part) for part in protected]
     without = None
     if grouped.without and not editing:
         released = aggregate_sets(grouped.without.sets, grouped.without.groups, how, threads)
-        released = [replace(part, quasi=quasi) for part, quasi in zip(released, sets, strict=True)]
-        without = losses_of(released, declared).table.percent
+        without = [replace(part, quasi=quasi) for part, quasi in zip(released, sets, strict=True)]
     done = Run(declared, strata, grouped, protected, rules, ruled, source, own, conditions, without)
     return Protected(data, done, guard)

@@ -15,6 +15,7 @@ from shoal.columns.hierarchy import load_hierarchy
 from shoal.columns.numbers import Column
 from shoal.errors import DataError
 from shoal.partition.methods import METHODS, Method
+from shoal.plan.blocking import BY_CATEGORY
 from shoal.plan.plan import EVERY_COLUMN, Plan, mentions
 from shoal.plan.roles import CATEGORIES, MEASURABLE, Kind, Role
 from shoal.tables.disguised import disguise, is_number
@@ -198,16 +199,21 @@ def numbers(columns: Sequence[AnyColumn]) -> list[Column]:
 def unsupported(plan: Plan, kinds: Mapping[str, Kind]) -> list[str]:
     """Say what was asked for that works on numbers only, where there are categories."""
     names = [name for name, kind in kinds.items() if kind not in MEASURABLE]
+    cut = plan.blocking
+    if cut and cut.method == BY_CATEGORY:
+        without = [part for part in plan.quasi_identifiers if not set(cut.columns or part) & set(part) & set(names)]
+        if without:
+            told = " and ".join(", ".join(part) for part in without)
+            return [f"blocking: 'categories' cuts a column of categories, and there is none to cut by in {told}"]
     if not names:
         return []
     listed, mistakes = ", ".join(names), []
-    cut = plan.blocking
     if cut and cut.repair:
         mistakes.append(
             f"blocking.repair: exchanges records by the sums of squares of numbers and dates, not of {listed}; "
             "leave it out, or ask for larger blocks (blocking.size)"
         )
-    if cut and cut.method and set(cut.columns or kinds) & set(names):
+    if cut and cut.method != BY_CATEGORY and set(cut.columns or kinds) & set(names):
         mistakes.append(
             f"blocking: cuts columns of numbers and dates, not {listed}; name others as blocking.columns "
             "(--block-columns)"

@@ -103,8 +103,9 @@ class Release:
         Files that are there already are replaced, with ``overwrite=False`` refused, and keep their permissions; new
         ones are open to nobody to whom the original is not. No file that the release was made from is replaced.
 
-        ``-`` is standard output, and ``postgresql://HOST/DATABASE#TABLE`` a new table; ``manifest`` says where the
-        manifest of these is written, and None is returned where it says nothing.
+        ``-`` is standard output, and ``postgresql://HOST/DATABASE#TABLE`` a new table, with another beside it,
+        ``TABLE_manifest``, in the same transaction; ``manifest`` names a file for the manifest of these, and None is
+        returned where it says nothing.
         """
         check_manifest(manifest, elsewhere(path), self._files_read(), overwrite)
         if elsewhere(path):
@@ -120,7 +121,7 @@ class Release:
         for proof in proofs:
             check_certificate(proof, self.plan.options, self._files_read(), overwrite, beside=(path, beside, *pages))
         frame = open_table(self.data).to_polars()
-        released = {name for part in self.plan.quasi_identifiers for name in part}
+        released = self._released()
         with written_whole(path, beside, *pages, *proofs, like=self._private(), overwrite=overwrite) as part:
             write_file(frame, part(path), self.source, released)
             if self.guard:
@@ -144,7 +145,7 @@ class Release:
         manifest: str | Path | None,
         overwrite: bool,
     ) -> Path | None:
-        """Write the table to standard output or a server, after the files that go with it are whole."""
+        """Write the table to standard output or a server, and the files that go with it when it has arrived."""
         place = elsewhere(path)
         assert place is not None
         pages = {Path(name): what for name, what in ((report, "report"), (certificate, "certificate")) if name}
@@ -154,22 +155,30 @@ class Release:
             check_certificate(Path(certificate), self.plan.options, self._files_read(), overwrite)
         told = [] if manifest is None else [Path(manifest)]
         frame = open_table(self.data).to_polars()
-        released = {name for part in self.plan.quasi_identifiers for name in part}
-        with (
-            written_whole(*told, *pages, like=self._private(), overwrite=overwrite) as part,
-            sent(frame, place, self.source, released, overwrite) as (name, file),
-        ):
-            if self.guard and file:
-                self.guard.check_file(file, frame, self.source, self.plan.reading)
-            content = self.manifest(output=file, name=name)
-            for own in told:
-                part(own).write_bytes(encoded(json.dumps(content, indent=2, ensure_ascii=False) + "\n"))
-            for page, what in pages.items():
-                from shoal import report_page  # it needs this module
+        released = self._released()
+        sending = None
+        try:
+            with (
+                written_whole(*told, *pages, like=self._private(), overwrite=overwrite) as part,
+                sent(frame, place, self.source, released, overwrite) as sending,
+            ):
+                if self.guard and sending.file:
+                    self.guard.check_file(sending.file, frame, self.source, self.plan.reading)
+                content = self.manifest(output=sending.file, name=sending.name)
+                sending.tell(content)
+                for own in told:
+                    part(own).write_bytes(encoded(json.dumps(content, indent=2, ensure_ascii=False) + "\n"))
+                for page, what in pages.items():
+                    from shoal import report_page  # it needs this module
 
-                sha256 = content.get("output", {}).get("sha256", "")
-                text = report_page(self, output=(name, sha256)) if what == "report" else None
-                part(page).write_bytes(encoded(text or certificate_text(self.proof, self.plan, self.source)))
+                    sha256 = content.get("output", {}).get("sha256", "")
+                    text = report_page(self, output=(sending.name, sha256)) if what == "report" else None
+                    part(page).write_bytes(encoded(text or certificate_text(self.proof, self.plan, self.source)))
+        except FileError as error:
+            if sending is None or not sending.arrived:
+                raise
+            reason = str(error).removesuffix("; nothing was written")
+            raise type(error)(f"{reason}; {sending.arrived} before") from None
         return told[0] if told else None
 
     def certificate(self, path: str | Path, *, overwrite: bool = True) -> Path:
@@ -193,6 +202,10 @@ class Release:
 
     def _files_read(self) -> Inputs:
         return files_read(dict(self.plan), original=self.source and self.source.path)
+
+    def _released(self) -> set[str]:
+        """Return the columns of which no cell is written as it was in the original."""
+        return {*(name for part in self.plan.quasi_identifiers for name in part), *self.plan.replaced}
 
     def _private(self) -> list[Path]:
         """Return the file whose permissions are the most that new files get."""

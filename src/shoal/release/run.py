@@ -10,15 +10,18 @@ from shoal.aggregate.sets import ProtectedSet
 from shoal.columns.categories import AnyColumn
 from shoal.columns.mixed import distinct_records
 from shoal.kernels.arrays import Masked
+from shoal.measures.loss import SetLoss, set_loss
 from shoal.release.confidential import ConditionSummary
 from shoal.release.declaring import Declared
 from shoal.release.figures import Figures, SetFigures, partial_columns, set_figures, told_apart
 from shoal.release.grouping import Grouped
+from shoal.release.household_checks import HouseholdSummary
+from shoal.release.losses import losses_of, pairs_of
 from shoal.release.own_values import OwnValues
 from shoal.release.released_gap import released_gap
 from shoal.release.ruled import Ruled
 from shoal.release.strata import Strata
-from shoal.rules.accounting import RuleSummary
+from shoal.rules.accounting import RuleFigures
 from shoal.tables.files import Source
 
 
@@ -36,7 +39,7 @@ class Run:
         The groups of each set, where they were formed, and what a search did.
     protected : list of ProtectedSet
         Groups and released values of each set.
-    rules : list of RuleSummary
+    rules : RuleFigures or None
         How rules were kept.
     ruled : Ruled
         What keeping them did to the groups.
@@ -46,20 +49,23 @@ class Run:
         Released values that are those of one record, by set.
     conditions : list of ConditionSummary
         What was asked of confidential columns, and reached.
-    loss_without_conditions : float or None
-        Information loss of the same plan where nothing is asked of them.
+    without_conditions : list of ProtectedSet or None
+        What the same plan releases where nothing is asked of them.
+    household : HouseholdSummary or None
+        What k counts where records belong together.
     """
 
     declared: Declared
     strata: Strata
     grouped: Grouped
     protected: list[ProtectedSet]
-    rules: list[RuleSummary]
+    rules: RuleFigures | None
     ruled: Ruled
     source: Source | None
     own: list[OwnValues]
     conditions: list[ConditionSummary]
-    loss_without_conditions: float | None
+    without_conditions: list[ProtectedSet] | None
+    household: HouseholdSummary | None = None
 
     @property
     def released(self) -> list[tuple[AnyColumn, Masked]]:
@@ -77,6 +83,24 @@ class Run:
             for part, before, after, own, merged, own_steps in parts
         ]
 
+    def figures_of_block(self) -> SetFigures:
+        """Count and add up a block, which has one set, with how its rules and conditions were kept."""
+        declared = self.declared
+
+        def lost(parts: list[ProtectedSet] | None) -> SetLoss | None:
+            if not parts:
+                return None
+            return set_loss(pairs_of(parts[0], declared.whole), declared.plan.column_weights, declared.mixed)
+
+        return replace(
+            self.figures_of_sets()[0],
+            rules=self.rules,
+            without=lost(self.ruled.without),
+            record_tuples=self.ruled.record_tuples,
+            conditions=self.conditions,
+            without_conditions=lost(self.without_conditions),
+        )
+
     def figures(self, told: list[str]) -> Figures:
         """Return everything that a summary says of a whole table, with what is ``told`` about the columns kept."""
         plan, searched, sets = self.declared.plan, self.grouped.searched, self.figures_of_sets()
@@ -90,6 +114,7 @@ class Run:
         if self.declared.mixed:
             before = len(distinct_records([(c, c.values, c.observed) for c, _ in self.released])[1])
             distinct = (before, len(distinct_records([(column, *now) for column, now in self.released])[1]))
+        free = self.without_conditions
         combined = min(sets[0].sizes)
         if len(sets) > 1:
             together = np.column_stack([part.groups for part in self.protected])
@@ -104,18 +129,19 @@ class Run:
             ),
             strata=self.strata.declared,
             merged_strata=self.strata.merged,
-            persons={one.name: one.count for one in self.strata.persons},
+            persons={one.name: one.count for one in self.strata.persons if one.kind == "person"},
+            household=self.household,
             doubtful=self.strata.doubtful,
             within=self.strata.within,
             constant=self._constant,
             partial=partial_columns(self.declared),
             combined=combined,
             distinct=distinct,
-            rules=self.rules,
+            rules=self.rules.summaries() if self.rules else [],
             loss_without=self.ruled.loss_without,
             record_tuples=self.ruled.record_tuples,
             conditions=self.conditions,
-            loss_without_conditions=self.loss_without_conditions,
+            loss_without_conditions=losses_of(free, self.declared).table.percent if free else None,
             searched=searched,
             gap=released_gap(searched, self.protected[0]) if searched else None,
             source=self.source,

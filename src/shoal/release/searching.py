@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import PlanError, counted, decimal
-from shoal.kernels.arrays import Floats, Ints
+from shoal.kernels.arrays import Ints
 from shoal.kernels.given_away import Limits
 from shoal.kernels.progress import Standing
 from shoal.kernels.threads import Report, threads_of_each
 from shoal.partition.search.budget import Budget, budget_of
 from shoal.partition.search.driver import search
-from shoal.partition.search.found import Found, Penalty, gap_of
+from shoal.partition.search.found import Found, Proved, gap_of
 from shoal.partition.search.searchable import Searchable, SearchTask, Tell
 from shoal.release.declaring import Declared
 
@@ -34,9 +34,10 @@ class Proof:
         The partition that was found, and the blocks that no group crosses.
     cost, total, bound : float
         The sum of squares of the partition, that of the whole table, and what no partition is below.
-    prices, penalties : float64 (n,), tuple of Penalty
+    proved : Proved
         No group of a block costs less than the prices of its records less its penalties, and the bound is the sum of
-        all prices less what all groups can pay together.
+        all prices less what all groups can pay together; in a block with branches that is so in each of them, and the
+        lowest counts.
     """
 
     groups: Ints
@@ -44,8 +45,7 @@ class Proof:
     cost: float
     total: float
     bound: float
-    prices: Floats
-    penalties: tuple[Penalty, ...] = ()
+    proved: Proved
 
 
 @dataclass(frozen=True)
@@ -179,10 +179,10 @@ def search_sets(
         percent = 100.0 / found[0].total if found[0].total > 0.0 else 0.0
         reached, bound = percent * found[0].cost, percent * found[0].bound
         gap = gap_of(found[0].cost, found[0].bound)
-        prices = np.zeros(len(blocks[0])) if found[0].prices is None else found[0].prices
-        proof = Proof(
-            found[0].groups, blocks[0], found[0].cost, found[0].total, found[0].bound, prices, found[0].penalties
-        )
+        proved = found[0].proof or Proved(found[0].bound)
+        if proved.prices is None:
+            proved = proved._replace(prices=np.zeros(len(blocks[0])))
+        proof = Proof(found[0].groups, blocks[0], found[0].cost, found[0].total, found[0].bound, proved)
     steps = [one.steps for one in found]
     again = steps_again(made, asked.free or interrupted)
     before = [one.before for one in found]

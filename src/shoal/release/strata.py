@@ -16,6 +16,8 @@ from shoal.partition.conditions.growing import grow_groups
 from shoal.partition.conditions.persons import EnoughPersons
 from shoal.partition.missing_patterns import share_patterns
 from shoal.release.declaring import Declared
+from shoal.release.household_sizes import sizes_apart
+from shoal.tables.households import Households
 from shoal.tables.persons import Persons, identify
 from shoal.tables.table import Table
 
@@ -36,6 +38,8 @@ class Strata:
         Identifiers that repeat and that k does not count, although they may tell persons apart.
     within : dict of str to str
         Identifiers that k does not count since they number the records of each value of another, and which.
+    cells : int or None
+        How many parts the declared strata were in, where sizes of households are kept apart in each.
     """
 
     codes: Ints
@@ -43,16 +47,20 @@ class Strata:
     persons: list[Persons] = field(default_factory=list)
     doubtful: list[str] = field(default_factory=list)
     within: dict[str, str] = field(default_factory=dict)
+    cells: int | None = None
 
     @property
     def merged(self) -> int:
-        """Number of declared strata that share the groups of another."""
-        return self.declared - len(np.unique(self.codes)) if self.declared else 0
+        """Number of declared strata, or of sizes of households in these, that share the groups of another."""
+        before = self.declared if self.cells is None else self.cells
+        return before - len(np.unique(self.codes)) if self.declared else 0
 
 
 def stratify(declared: Declared, table: Table) -> Strata:
     """Return the strata of a table; raises DataError where one has too few records or persons and may not be merged."""
     plan = declared.plan
+    if declared.households:
+        return _of_households(declared, declared.households, table)
     who = identify(table, plan.identifiers, plan.persons)
     codes, labels = np.zeros(len(table), dtype=np.int64), list[str]()
     if plan.strata:
@@ -70,14 +78,33 @@ def stratify(declared: Declared, table: Table) -> Strata:
     return Strata(_enough_persons(declared, codes, who.persons), len(labels), who.persons, who.doubtful, who.within)
 
 
-def _enough_persons(declared: Declared, codes: Ints, persons: list[Persons]) -> Ints:
-    """Merge strata with fewer than k persons with the nearest; raises DataError where the table has fewer."""
+def _of_households(declared: Declared, households: Households, table: Table) -> Strata:
+    """Return strata in which sizes of households are apart, unless the plan does not count them."""
+    plan, persons = declared.plan, households.persons
+    codes, labels = table.codes(plan.strata) if plan.strata else (np.zeros(len(table), dtype=np.int64), [])
+    if plan.small_strata == "error":
+        if plan.strata:
+            check_strata(codes, labels, plan.k, persons.codes, f"households ('{persons.name}')", persons.kind)
+        sizes = sizes_apart(households, plan, codes[households.first], labels)
+    else:
+        sizes = sizes_apart(households, plan, np.zeros(len(households), dtype=np.int64), [])
+    of_rows = sizes[households.codes]
+    codes = number_keys(codes * (int(sizes.max()) + 1) + of_rows)[0]
+    merged = _enough_persons(declared, codes, [persons], of_rows)
+    return Strata(merged, len(labels), [persons], cells=int(codes.max()) + 1)
+
+
+def _enough_persons(declared: Declared, codes: Ints, persons: list[Persons], within: Ints | None = None) -> Ints:
+    """Merge strata with fewer than k persons with the nearest, ``within`` parts of the table where there are any.
+
+    Raises DataError where the table, or such a part, has fewer.
+    """
     if not persons:
         return codes
     groups = number_keys(codes)[0]
-    enough = [EnoughPersons(one.name, one.codes, declared.plan.k) for one in persons]
-    everybody = np.zeros(len(codes), dtype=np.int64)
-    merged = grow_groups(groups, [everybody], enough, partial(centres_of, join_sets(declared.sets)))
+    enough = [EnoughPersons(one.name, one.codes, declared.plan.k, kind=one.kind) for one in persons]
+    parts = np.zeros(len(codes), dtype=np.int64) if within is None else within
+    merged = grow_groups(groups, [parts], enough, partial(centres_of, join_sets(declared.sets)))
     return codes if merged is groups else merged
 
 

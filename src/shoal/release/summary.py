@@ -11,6 +11,8 @@ from shoal.measures.loss import put_together
 from shoal.plan.version import shoal_version
 from shoal.release.confidential import ConditionSummary
 from shoal.release.figures import Figures
+from shoal.release.household_checks import HouseholdSummary
+from shoal.release.kept_finding import KeptFinding
 from shoal.release.notes import all_notes
 from shoal.rules.accounting import RuleSummary
 
@@ -70,6 +72,8 @@ class Summary(NamedFigures):
         The sets of quasi-identifiers.
     persons : dict
         How many persons there are for each identifier that k counts, because it repeats; empty where k counts records.
+    household : HouseholdSummary or None
+        What k counts where records belong together, and what the release shows of it; None where there is no household.
     merged_groups : int
         How many groups were merged with others, so that they have enough persons or are not dominated.
     conditions : list of ConditionSummary
@@ -77,6 +81,8 @@ class Summary(NamedFigures):
     loss_without_conditions : float or None
         Information loss of the same plan where nothing is asked of confidential columns; None where nothing is, or
         where there are edit rules.
+    kept_columns : list of KeptFinding
+        What columns that are kept give away: of quasi-identifiers, and of single records.
     dominated_groups : dict
         In how many groups a few records dominate the mean of a column, by the rule of the plan; columns without any are
         left out.
@@ -134,9 +140,11 @@ class Summary(NamedFigures):
     blocks: int
     sets: list[SetSummary]
     persons: dict[str, int]
+    household: HouseholdSummary | None
     merged_groups: int
     conditions: list[ConditionSummary]
     loss_without_conditions: float | None
+    kept_columns: list[KeptFinding]
     dominated_groups: dict[str, int]
     outweighed_groups: int
     own_values: dict[str, int]
@@ -188,9 +196,11 @@ def summarise(figures: Figures, *, seconds: float) -> Summary:
         sets=sets,
         blocks=figures.blocks,
         persons=figures.persons,
+        household=figures.household,
         merged_groups=figures.merged_groups,
         conditions=figures.conditions,
         loss_without_conditions=figures.loss_without_conditions,
+        kept_columns=figures.kept,
         dominated_groups=figures.own.dominated,
         outweighed_groups=figures.own.outweighed,
         own_values=figures.own.exact,

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from shoal.blocking.blocks import COUNTED
+from shoal.blocking.blocks import IN_PASSES
 from shoal.columns.numbers import Column
 from shoal.errors import listed
+from shoal.plan.blocking import BY_CATEGORY
 from shoal.release.declaring import Declared
+from shoal.rules.expression import Unchanged
 from shoal.tables.identifying import is_key
 
 _FREE = ("time", "gap", "bound")  # options of a search that end it by what the whole table has reached
@@ -21,10 +23,6 @@ def said_of_whole_table(settings: Mapping[str, Any], engine: str) -> list[str]:
     the plan must say whether k counts persons.
     """
     found = []
-    if settings.get("conditions"):
-        found.append(
-            f"conditions: compare groups with the distribution in the whole table (engine: {engine}); leave engine out"
-        )
     if settings.get("accept"):
         found.append(
             f"accept: columns that are kept are looked at where a table is treated as a whole (engine: {engine}); "
@@ -44,10 +42,11 @@ def needs_whole_table(declared: Declared, engine: str) -> list[str]:
     """Say what of a plan an engine cannot do, since it looks at all records at once."""
     plan, cut = declared.plan, declared.plan.blocking
     found = []
-    if cut and cut.method not in COUNTED:
+    ways = [*IN_PASSES, BY_CATEGORY]
+    if cut and cut.method not in ways:
         found.append(
             f"blocking: '{cut.method}' sorts all records, which an engine does not do (engine: {engine}); use "
-            f"{listed(COUNTED)}"
+            f"{listed(ways)}"
         )
     if cut and cut.repair:
         found.append(
@@ -66,17 +65,45 @@ def needs_whole_table(declared: Declared, engine: str) -> list[str]:
             f"options: {listed(used)} of method '{declared.method.name}' look at the whole table (engine: {engine}); "
             "leave it out, or give steps"
         )
-    if declared.rules:
-        found.append(f"rules: are settled on the whole table (engine: {engine}); leave engine out")
+    near = [name for name, asked in plan.conditions.items() if asked.t is not None]
+    if near:
+        found.append(
+            f"conditions: t of {listed(near)} compares groups with the distribution in the whole table (engine: "
+            f"{engine}); ask for distinct, entropy or recursive, or leave engine out"
+        )
+    found += _rules_of_whole_table(declared, engine)
     if plan.missing_patterns == "ignored" and len(declared.sets) > 1:
         found.append(
             f"missing_patterns: 'ignored' with several sets of quasi-identifiers counts records across them (engine: "
             f"{engine}); leave it out"
         )
     for quasi in declared.sets:
-        if not any(isinstance(column, Column) for column in quasi.columns):
+        if not (cut and cut.method == BY_CATEGORY) and not any(isinstance(own, Column) for own in quasi.columns):
             found.append(
                 f"blocking: {listed(quasi.names)} {'is' if len(quasi) == 1 else 'are'} categories, and blocks are cut "
-                f"by numbers and dates (engine: {engine}); put a column of numbers into the set, or leave engine out"
+                f"by numbers and dates (engine: {engine}); put a column of numbers into the set, or cut 'categories'"
             )
+    return found
+
+
+def _rules_of_whole_table(declared: Declared, engine: str) -> list[str]:
+    """Say which rules cannot be kept inside blocks."""
+    found = []
+    checked = [rule.name for rule in declared.rules if rule.schematron is not None]
+    if checked:
+        found.append(
+            f"rules: {listed(checked)} in Schematron, which is checked on the whole table (engine: {engine}); write "
+            "expressions, or leave engine out"
+        )
+    totals = [rule.name for rule in declared.rules if isinstance(rule.condition, Unchanged)]
+    if totals:
+        found.append(
+            f"rules: {listed(totals)} about the total of all records, which no block sees (engine: {engine}); leave it "
+            "out, or leave engine out"
+        )
+    if declared.rules and declared.plan.product_rules == "geometric-means":
+        found.append(
+            f"product_rules: whether all values are above 0 is settled on the whole table (engine: {engine}); leave it "
+            "out"
+        )
     return found

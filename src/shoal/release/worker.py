@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.kernels.arrays import Ints
+from shoal.kernels.given_away import Limits
 from shoal.partition.methods import METHODS
 from shoal.partition.refine import refine
 from shoal.partition.semantic_optimal.refining import RecordLoss, refine_mixed
@@ -34,6 +35,8 @@ class BlockTask:
         Threads that this block has to itself.
     loss : RecordLoss or None
         What refined groups of records of any kind lose; for methods that take these.
+    limits : Limits or None
+        What groups must keep of confidential columns, for methods that go by it.
     """
 
     quasi: QuasiIdentifiers
@@ -44,14 +47,17 @@ class BlockTask:
     refined: bool = False
     threads: int = 1
     loss: RecordLoss | None = None
+    limits: Limits | None = None
 
 
 def partition_block(task: BlockTask, watch: Ints) -> Ints:
     """Return the group of each row of a block, numbered from 0, refined where asked for."""
     method = METHODS[task.method]
     records = method.records(task.quasi, task.threads)
-    drawn = {"seed": task.seed} if method.seeded else {}
-    groups = method.function(records, task.k, watch, **task.options, **drawn)
+    more: dict[str, object] = {"seed": task.seed} if method.seeded else {}
+    if method.told:
+        more["limits"] = task.limits
+    groups = method.function(records, task.k, watch, **task.options, **more)
     if not task.refined:
         return groups
     if task.loss is not None:

@@ -17,7 +17,8 @@ from shoal.measures.how_made import how_made
 from shoal.measures.measured import Measures
 from shoal.measures.measurement import Names
 from shoal.plan.files_read import files_read
-from shoal.plan.plan import Plan, Reading
+from shoal.plan.plan import Plan
+from shoal.plan.reading import Reading
 from shoal.release.release import Release, check_report
 from shoal.report.editions import find_edition
 from shoal.report.facts import facts_of_release, facts_of_tables

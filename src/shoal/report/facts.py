@@ -12,7 +12,8 @@ from shoal.columns.hierarchy import load_hierarchy
 from shoal.measures.how_made import HowMade, read_tables
 from shoal.measures.measured import Measures
 from shoal.measures.measurement import measure_as_asked
-from shoal.plan.plan import Plan, Reading, as_reading
+from shoal.plan.plan import Plan
+from shoal.plan.reading import Reading, as_reading
 from shoal.plan.version import shoal_version
 from shoal.release.declaring import DEFAULT_METHOD
 from shoal.release.release import Release
@@ -34,6 +35,7 @@ class Asked:
     confidential: list[str]
     weight: str | None
     strata: list[str]
+    household: str = ""
 
 
 @dataclass(frozen=True)
@@ -207,10 +209,11 @@ def _asked(plan: Plan) -> Asked:
         plan.k,
         plan.method or DEFAULT_METHOD,
         [list(part) for part in plan.quasi_identifiers],
-        list(plan.identifiers),
+        list(plan.removed),
         list(plan.confidential),
         plan.weight,
         list(plan.strata),
+        plan.household.id if plan.household else "",
     )
 
 

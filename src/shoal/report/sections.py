@@ -12,6 +12,7 @@ from shoal.report.columns import categories, correlations, distributions
 from shoal.report.edit_rules import edit_rules
 from shoal.report.facts import Facts
 from shoal.report.given_away import given_away
+from shoal.report.kept_columns import kept_columns
 from shoal.report.meanings import hierarchies
 from shoal.report.parts import Cards, Code, Grid, Listed, Paragraph, Part, Section
 from shoal.report.verdict import role
@@ -93,6 +94,7 @@ SECTIONS: list[Callable[[Facts], Section | None]] = [
     remaining,
     groups,
     given_away,
+    kept_columns,
     utility,
     edit_rules,
     distributions,

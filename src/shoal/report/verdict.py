@@ -8,6 +8,7 @@ from typing import Literal
 from shoal.errors import counted, fewer_others, one_or_many, ranged
 from shoal.report.editions import short
 from shoal.report.facts import Facts
+from shoal.report.households import households_asked, households_reached
 from shoal.report.parts import Tile, Verdict
 
 NO_ROLE = "none"
@@ -55,7 +56,7 @@ def role(facts: Facts, name: str) -> str:
     ]
     if asked:
         roles += [("identifier", asked.removed), ("weight", [asked.weight or ""])]
-        roles += [("stratum", asked.strata), ("confidential", asked.confidential)]
+        roles += [("stratum", asked.strata), ("confidential", asked.confidential), ("household", [asked.household])]
     return next((one for one, names in roles if name in names), NO_ROLE)
 
 
@@ -96,7 +97,7 @@ def _asked(facts: Facts) -> list[str]:
         said.append(f"{counted(len(asked.removed), 'direct identifier')} removed{what}.")
     if asked.strata:
         said.append(f"Records never mixed between values of {listed(asked.strata)}.")
-    return said
+    return [*said, *households_asked(facts)]
 
 
 def _reached(facts: Facts) -> list[str]:
@@ -115,7 +116,7 @@ def _reached(facts: Facts) -> list[str]:
     if measures.correlation_difference is not None and facts.tells("correlation_difference"):
         kept += f"; correlations moved by {edition.plain(measures.correlation_difference)} on average"
     said.append(f"{kept}.")
-    return said
+    return [*said, *households_reached(facts)]
 
 
 def _doubts(facts: Facts) -> list[str]:

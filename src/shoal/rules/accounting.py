@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from shoal.aggregate.sets import Aggregation, ProtectedSet, aggregate_column
 from shoal.columns.numbers import Column
-from shoal.columns.scaling import fit_scale
 from shoal.errors import counted
 from shoal.kernels.arrays import Floats, Masked
 from shoal.kernels.representatives import group_rows
@@ -101,14 +101,115 @@ def guaranteed(rule: Classified) -> bool:
     )
 
 
+@dataclass(frozen=True)
+class RuleSums:
+    """What is counted and added up of a rule: of all records, or of those of a block.
+
+    Attributes
+    ----------
+    rule : Classified
+        The rule.
+    before, after, would_break : int
+        As ``violations_before``, ``violations_after`` and ``would_break`` of its summary.
+    more : tuple of float or None
+        What its columns lose more than by the same plan without rules, and all squares; None where that is not known.
+    in_groups : tuple of float
+        The same beside the means of the same groups.
+    """
+
+    rule: Classified
+    before: int
+    after: int
+    would_break: int
+    more: tuple[float, float] | None
+    in_groups: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class RuleFigures:
+    """How the rules of a release, or of a block of it, were kept.
+
+    Attributes
+    ----------
+    rules : list of RuleSums
+        By rule.
+    kept : Kept
+        What was done.
+    aggregators : dict
+        Of the quasi-identifiers.
+    changed : frozenset of str
+        Quasi-identifiers that rules name.
+    """
+
+    rules: list[RuleSums]
+    kept: Kept
+    aggregators: dict[str, str]
+    changed: frozenset[str]
+
+    def summaries(self) -> list[RuleSummary]:
+        """Say how each rule was kept and what it cost."""
+        return [
+            RuleSummary(
+                name=own.rule.name,
+                kind=own.rule.kind,
+                columns=list(own.rule.variables),
+                kept_by=_kept_by(own.rule, self.kept, self.aggregators, self.changed),
+                violations_before=own.before,
+                violations_after=own.after,
+                guaranteed=guaranteed(own.rule),
+                would_break=own.would_break,
+                cost=None if own.more is None else _percent(own.more),
+                cost_in_groups=_percent(own.in_groups),
+            )
+            for own in self.rules
+        ]
+
+
+def add_rule_figures(parts: Sequence[RuleFigures]) -> RuleFigures:
+    """Put together how the same rules were kept in blocks; sums are rounded once, so that the order plays no part."""
+    accounts: dict[tuple[str, ...], Account] = {}
+    for account in (account for part in parts for account in part.kept.accounts):
+        own = accounts.get(account.rules)
+        accounts[account.rules] = account if own is None else _add_accounts(own, account)
+    kept = Kept(
+        split=set().union(*(part.kept.split for part in parts)),
+        accounts=[accounts[name] for name in sorted(accounts)],
+        exchanged=set().union(*(part.kept.exchanged for part in parts)),
+    )
+    rules = []
+    for place, first in enumerate(parts[0].rules):
+        every = [part.rules[place] for part in parts]
+        known = [own.more for own in every if own.more is not None]
+        rules.append(
+            RuleSums(
+                first.rule,
+                sum(own.before for own in every),
+                sum(own.after for own in every),
+                sum(own.would_break for own in every),
+                _added(known) if len(known) == len(every) else None,
+                _added([own.in_groups for own in every]),
+            )
+        )
+    return RuleFigures(rules, kept, parts[0].aggregators, parts[0].changed)
+
+
+def _add_accounts(one: Account, other: Account) -> Account:
+    derived = {**one.derived, **other.derived}
+    return replace(one, ways=one.ways + other.ways, derived={name: derived[name] for name in sorted(derived)})
+
+
+def _added(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    return math.fsum(pair[0] for pair in pairs), math.fsum(pair[1] for pair in pairs)
+
+
 def account_for(
     editing: Editing,
     kept: Kept,
     protected: Sequence[ProtectedSet],
     how: Aggregation,
     without: Sequence[ProtectedSet] | None = None,
-) -> list[RuleSummary]:
-    """Say how each rule was kept and what it cost, in its groups, and beside what is released ``without`` rules."""
+) -> RuleFigures:
+    """Count how each rule was kept and what it cost, in its groups, and beside what is released ``without`` rules."""
     pairs = [zip(part.quasi.names, part.quasi.aggregators, strict=True) for part in protected]
     aggregators = {name: how for own in pairs for name, how in own}
     costs: dict[str, tuple[float, float]] = {}
@@ -123,10 +224,10 @@ def account_for(
                 costs[column.name] = (0.0, 0.0)
                 if isinstance(column, Column):
                     means = aggregate_column(column, grouping, "mean", how)
-                    more, total = _squares(column, now, means)
+                    more, total = _squares(column, now, means, editing)
                     costs[column.name] = (max(more, 0.0), total)
                     if column.name in before:
-                        having[column.name] = _squares(column, now, before[column.name])
+                        having[column.name] = _squares(column, now, before[column.name], editing)
     plain = {
         **editing.observations,
         **{
@@ -139,26 +240,25 @@ def account_for(
     found = []
     for rule in editing.rules:
         found.append(
-            RuleSummary(
-                name=rule.name,
-                kind=rule.kind,
-                columns=list(rule.variables),
-                kept_by=_kept_by(rule, kept, aggregators, set(costs)),
-                violations_before=int((~editing.held[rule.name]).sum()),
-                violations_after=kept.checked.get(rule.name, _violations(rule, observations, editing.observations)),
-                guaranteed=guaranteed(rule),
+            RuleSums(
+                rule=rule,
+                before=int((~editing.held[rule.name]).sum()),
+                after=kept.checked.get(rule.name, _violations(rule, observations, editing.observations)),
                 would_break=kept.broken.get(rule.name, 0) if without is None else _newly(rule, plain, editing),
-                cost=None if without is None else _percent([having[n] for n in rule.variables if n in having]),
-                cost_in_groups=_percent([costs[name] for name in rule.variables if name in costs]),
+                more=None if without is None else _sum([having[n] for n in rule.variables if n in having]),
+                in_groups=_sum([costs[name] for name in rule.variables if name in costs]),
             )
         )
-    return found
+    return RuleFigures(found, kept, aggregators, frozenset(costs))
 
 
-def _percent(squares: Sequence[tuple[float, float]]) -> float:
-    """Return what was lost more over all there was to lose, of some columns."""
-    total = sum(pair[1] for pair in squares)
-    return 100.0 * sum(pair[0] for pair in squares) / total if total > 0.0 else 0.0
+def _sum(squares: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    return sum(pair[0] for pair in squares), sum(pair[1] for pair in squares)
+
+
+def _percent(squares: tuple[float, float]) -> float:
+    """Return what was lost more over all there was to lose."""
+    return 100.0 * squares[0] / squares[1] if squares[1] > 0.0 else 0.0
 
 
 def _newly(rule: Classified, observations: Mapping[str, Observations], editing: Editing) -> int:
@@ -177,9 +277,9 @@ def _violations(
     return 0 if condition is None else int(evaluate(condition, observations, original).violated.sum())
 
 
-def _squares(column: Column, released: Masked, others: Masked) -> tuple[float, float]:
+def _squares(column: Column, released: Masked, others: Masked, editing: Editing) -> tuple[float, float]:
     """Return what released values lose more than others do, and all squares, in units of variance."""
-    seen, scale = column.observed, fit_scale(column, "z-score")
+    seen, scale = column.observed, editing.scores_of(column)
     if scale.spread == 0.0 or not seen.any():
         return 0.0, 0.0
     x = scale.apply(column.values[seen])
@@ -200,7 +300,7 @@ _WORDS = {
 }
 
 
-def _kept_by(rule: Classified, kept: Kept, aggregators: Mapping[str, str], changed: set[str]) -> str:
+def _kept_by(rule: Classified, kept: Kept, aggregators: Mapping[str, str], changed: frozenset[str]) -> str:
     """Say in words what keeps a rule."""
     names = [name for name in rule.variables if name in changed]
     if rule.rule.condition is None:

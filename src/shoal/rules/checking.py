@@ -59,9 +59,15 @@ class RuleTable:
     """A table and its original, as rules and the engine see them."""
 
     def __init__(
-        self, table: Table, source: Source | None, original: RuleTable | None = None, orders: Orders | None = None
+        self,
+        table: Table,
+        source: Source | None,
+        original: RuleTable | None = None,
+        orders: Orders | None = None,
+        decimals: Mapping[str, int | None] | None = None,
     ) -> None:
         self.weight: str | None = None
+        self.decimals = decimals  # of columns of floats in the whole table, where these are but some of its records
         self.table = table
         self.source = source
         self.original = original or self
@@ -90,7 +96,7 @@ class RuleTable:
         """Return the decimals of a column of floats: those of the original, or those that all values have."""
         if self.original is not self and name in self.original.table.names:
             return self.original.observations([name])[name].decimals
-        return written_decimals(one)
+        return written_decimals(one) if self.decimals is None else self.decimals.get(name)
 
     def form(self, rules: Sequence[Rule]) -> RowForm:
         """Return how the table is, or would be, row-wise XML."""

@@ -7,15 +7,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 
 from shoal.aggregate.sets import ProtectedSet
 from shoal.columns.categories import Category
+from shoal.columns.numbers import Column
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
-from shoal.columns.scaling import fit_scale
+from shoal.columns.scaling import Scale, fit_scale
 from shoal.errors import PlanError
 from shoal.kernels.arrays import Flags, Floats, Masked
 from shoal.plan.plan import EVERY_COLUMN
@@ -46,12 +47,19 @@ class Editing:
         Records that do not break each, by name.
     aggregators : dict of str
         Aggregators of the columns for which the plan has none.
+    scores : dict of Scale
+        Z-scores of columns in the whole table, where these are but some of its records.
     """
 
     rules: list[Classified]
     observations: dict[str, Observations]
     held: dict[str, Flags]
     aggregators: dict[str, str]
+    scores: Mapping[str, Scale] = field(default_factory=dict)
+
+    def scores_of(self, column: Column) -> Scale:
+        """Return the z-scores of a column."""
+        return self.scores.get(column.name) or fit_scale(column, "z-score")
 
     def of(self, quasi: QuasiIdentifiers, soft: bool = False) -> list[Classified]:
         """Return the rules that need a column of a set and must be kept, and the soft ones where they are asked for."""
@@ -141,7 +149,7 @@ def keep(
             continue
         named = {name for rule in rules for name in rule.variables}
         places = [j for j, name in enumerate(part.quasi.names) if name in named]
-        columns = [_ruled(part.quasi, j, editing.observations, table) for j in places]
+        columns = [_ruled(part.quasi, j, editing, table) for j in places]
         inside = {column.name for column in columns}
         outside = {name: editing.observations[name] for name in named - inside}
         changed, accounts = keep_rules(
@@ -155,11 +163,12 @@ def keep(
     return keep_totals(editing.rules, result, every, table, weights)
 
 
-def _ruled(quasi: QuasiIdentifiers, j: int, observations: Mapping[str, Observations], table: Table) -> RuledColumn:
+def _ruled(quasi: QuasiIdentifiers, j: int, editing: Editing, table: Table) -> RuledColumn:
     column, scale, how = quasi.columns[j], quasi.scales[j], quasi.aggregators[j]
+    observations = editing.observations
     if isinstance(column, Category) or scale is None:
         return RuledColumn(column, observations[column.name], 0.0, None, how)
-    deviation = fit_scale(column, "z-score")  # whatever the scaling of the plan
+    deviation = editing.scores_of(column)  # whatever the scaling of the plan
     spread = deviation.spread * deviation.unit * column.step if column.observed.any() else 0.0
     decimals = table.decimals(column.name)
     grid = Fraction(1, 10**decimals) if decimals is not None else None

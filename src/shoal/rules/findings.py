@@ -11,7 +11,7 @@ import numpy as np
 
 from shoal.errors import FileError, PlanError
 from shoal.plan.loading import load_settings
-from shoal.plan.plan import Reading
+from shoal.plan.reading import Reading
 from shoal.plan.rules import EXPRESSIONS, PLANS, R_TEXTS, RULE_FILES, SCHEMATRON, SQL_TEXTS, as_expressions, is_file
 from shoal.rules.checking import RuleTable, check_fit, check_rules_on
 from shoal.rules.constants import Known, constant_mistakes

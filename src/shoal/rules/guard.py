@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +12,11 @@ import numpy as np
 from shoal.columns.categories import Category
 from shoal.columns.hierarchy import name_of
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
+from shoal.columns.scaling import Scale
 from shoal.errors import BrokenPromise, DataError, PlanError, counted
 from shoal.kernels.arrays import Flags
-from shoal.plan.plan import Plan, Reading
+from shoal.plan.plan import Plan
+from shoal.plan.reading import Reading
 from shoal.plan.roles import Kind
 from shoal.rules.accounting import guaranteed
 from shoal.rules.checking import RuleTable, check_fit, engine_failures, newly_broken, verdict_of
@@ -71,18 +73,39 @@ class RuleGuard:
 
     def _check(self, released: RuleTable, rules: list[Rule]) -> None:
         must = [rule for rule in rules if rule.weight is None]
-        broken = {name: count for name, count in newly_broken(must, released, self.held).items() if count}
-        promised = [f"rule '{n}' in {counted(c, 'record')}" for n, c in broken.items() if n in self.promised]
-        if promised:
-            raise BrokenPromise(f"rules that held before do not hold in the release: {'; '.join(promised)}")
-        if broken:
-            raise DataError(
-                [
-                    f"rule '{name}' is checked and not guaranteed, and {counted(count, 'record')} of the release would "
-                    "break it, so nothing is released; leave it out, or keep its columns as they are"
-                    for name, count in broken.items()
-                ]
-            )
+        refuse_newly_broken(newly_broken(must, released, self.held), self.promised)
+
+
+def refuse_newly_broken(counts: Mapping[str, int], promised: Collection[str]) -> None:
+    """Refuse a release in which so many records break rules that they kept before."""
+    broken = {name: count for name, count in counts.items() if count}
+    told = [f"rule '{name}' in {counted(count, 'record')}" for name, count in broken.items() if name in promised]
+    if told:
+        raise BrokenPromise(f"rules that held before do not hold in the release: {'; '.join(told)}")
+    if broken:
+        raise DataError(
+            [
+                f"rule '{name}' is checked and not guaranteed, and {counted(count, 'record')} of the release would "
+                "break it, so nothing is released; leave it out, or keep its columns as they are"
+                for name, count in broken.items()
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class InWhole:
+    """What the rules of a block must know of the whole table, in which they were looked at before.
+
+    Attributes
+    ----------
+    decimals : dict
+        Decimals of columns of floats.
+    scores : dict of Scale
+        Z-scores of columns of numbers.
+    """
+
+    decimals: Mapping[str, int | None]
+    scores: Mapping[str, Scale] = field(default_factory=dict)
 
 
 def guard_rules(
@@ -91,19 +114,23 @@ def guard_rules(
     plan: Plan,
     table: Table,
     source: Source | None,
+    *,
     by_column: str = "",
+    whole: InWhole | None = None,
 ) -> tuple[Editing, RuleGuard]:
     """Refuse rules that do not fit the table or that it breaks already, and prepare to keep them.
 
-    ``by_column`` is the method where that treats columns one by one.
+    ``by_column`` is the method where that treats columns one by one. Where the table is a block, ``whole`` is what was
+    found in all of it.
     """
-    original = RuleTable(table, source, orders=plan.orders)
+    original = RuleTable(table, source, orders=plan.orders, decimals=whole.decimals if whole else None)
     original.weight = plan.weight
-    check_fit(rules, original, plan.identifiers, source.path if source else None)
-    named = original.observations(list(dict.fromkeys(name for rule in rules for name in rule.variables)))
-    mistakes = constant_mistakes(rules, _known(sets), named)
-    if mistakes:
-        raise PlanError(mistakes)
+    if whole is None:
+        check_fit(rules, original, plan.identifiers, source.path if source else None)
+        named = original.observations(list(dict.fromkeys(name for rule in rules for name in rule.variables)))
+        mistakes = constant_mistakes(rules, known_names(sets), named)
+        if mistakes:
+            raise PlanError(mistakes)
     held = {rule.name: ~verdict_of(rule, original).violated for rule in rules}
     editing = prepare_rules(
         rules,
@@ -116,15 +143,16 @@ def guard_rules(
     )
     only = [rule for rule in rules if rule.condition is None]
     held |= {name: ~flags for name, flags in engine_failures(only, original).items()}
-    editing = replace(editing, held={**editing.held, **held})
-    if plan.broken_rules == "refuse":
-        _refuse_broken([rule for rule in rules if rule.weight is None], editing.held)
+    editing = replace(editing, held={**editing.held, **held}, scores=whole.scores if whole else {})
+    if plan.broken_rules == "refuse" and whole is None:
+        broken = {name: np.flatnonzero(~flags) for name, flags in editing.held.items()}
+        refuse_broken(rules, {name: (len(rows), int(rows[0])) for name, rows in broken.items() if len(rows)})
     promised = frozenset(rule.name for rule in editing.rules if guaranteed(rule))
     digest = checksum(Path(plan.rules_file)) if plan.rules_file else None
     return editing, RuleGuard(rules, editing.held, original, promised, digest)
 
 
-def _known(sets: Sequence[QuasiIdentifiers]) -> dict[str, Known]:
+def known_names(sets: Sequence[QuasiIdentifiers]) -> dict[str, Known]:
     """Return the names that columns of categories with an order or a hierarchy may have."""
     found = {}
     for column in (column for quasi in sets for column in quasi.columns if isinstance(column, Category)):
@@ -135,15 +163,14 @@ def _known(sets: Sequence[QuasiIdentifiers]) -> dict[str, Known]:
     return found
 
 
-def _refuse_broken(rules: list[Rule], held: Mapping[str, Flags]) -> None:
-    reasons = []
-    for rule in rules:
-        broken = np.flatnonzero(~held[rule.name])
-        if len(broken):
-            reasons.append(
-                f"the table breaks rule '{rule.name}' ({rule.place}) in {counted(len(broken), 'record')}, the first is "
-                f"record {broken[0] + 1}; correct them, or keep the rules where they hold (broken_rules: "
-                "keep-where-held in the plan, --broken-rules keep-where-held on the command line)"
-            )
+def refuse_broken(rules: Sequence[Rule], broken: Mapping[str, tuple[int, int]]) -> None:
+    """Refuse a table that breaks rules which must hold: in how many records, and the first of them, by name."""
+    reasons = [
+        f"the table breaks rule '{rule.name}' ({rule.place}) in {counted(broken[rule.name][0], 'record')}, the first "
+        f"is record {broken[rule.name][1] + 1}; correct them, or keep the rules where they hold (broken_rules: "
+        "keep-where-held in the plan, --broken-rules keep-where-held on the command line)"
+        for rule in rules
+        if rule.weight is None and rule.name in broken
+    ]
     if reasons:
         raise DataError(reasons)

@@ -20,7 +20,7 @@ import numpy as np
 from shoal.columns.hierarchy import name_of
 from shoal.errors import PlanError, did_you_mean
 from shoal.kernels.arrays import Floats
-from shoal.plan.plan import Reading
+from shoal.plan.reading import Reading
 from shoal.rules.checking import RuleTable, check_fit, verdict_of
 from shoal.rules.classify import classify
 from shoal.rules.components import components

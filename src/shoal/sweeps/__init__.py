@@ -10,6 +10,7 @@ from shoal.errors import DataError, PlanError
 from shoal.plan.files_read import files_read
 from shoal.plan.limits import MOST_REPEATS
 from shoal.plan.plan import Plan, merge_settings
+from shoal.plan.privacy import refusal
 from shoal.plan.version import shoal_version
 from shoal.sweeps.combinations import DEFAULT_KS, Ks, Methods, draw_samples, plans_to_run
 from shoal.sweeps.outcome import Sweep, check_folder
@@ -105,7 +106,7 @@ def sweep(
     if folder is not None:
         check_folder(folder, files_read(merged, original=data, plan=plan))
     source, table = read(data, merged)
-    mistakes = axes.mistakes() + _mistakes(settings, threads, sample, repeats, len(table))
+    mistakes = axes.mistakes() + _mistakes(settings, threads, sample, repeats, len(table)) + _unswept(merged, sample)
     drawn = repeats or _REPEATS
     tables = [table]
     if sample is not None and not mistakes:
@@ -209,6 +210,14 @@ def _mistakes(
         found.append("sample: must be at least 2")
     if sample is not None and sample >= records:
         found.append(f"sample: must be fewer than the {records} records of the table; leave it out to take all of them")
+    return found
+
+
+def _unswept(settings: Mapping[str, Any], sample: int | None) -> list[str]:
+    """Say what a plan asks for that does not go with a sweep, or with samples."""
+    found = [refusal("sweeps")] if settings.get("differential_privacy") is not None else []
+    if settings.get("household") is not None and sample is not None:
+        found.append("sample: would take households apart; leave it out, or draw whole households before")
     return found
 
 

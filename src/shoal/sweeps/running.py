@@ -18,7 +18,7 @@ from shoal.measures.evaluation import measure_tasks, table_figures
 from shoal.measures.figures import Figures
 from shoal.measures.linkage import linkage_tasks, linked
 from shoal.pipeline import protect
-from shoal.plan.plan import Reading
+from shoal.plan.reading import Reading
 from shoal.sweeps.combinations import Combination
 from shoal.sweeps.results import ResultFolder, figures_of
 from shoal.tables.table import Table, open_table

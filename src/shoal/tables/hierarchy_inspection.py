@@ -14,7 +14,7 @@ from shoal.columns.hierarchy.nested import write_nested
 from shoal.errors import DataError, FileError, PlanError, did_you_mean
 from shoal.kernels.arrays import Ints
 from shoal.plan.hierarchies import HierarchySettings
-from shoal.plan.plan import Reading, as_reading
+from shoal.plan.reading import Reading, as_reading
 from shoal.tables.factors import codes_only
 from shoal.tables.files import read_file
 from shoal.tables.files.writing_whole import check_target, write_whole

@@ -11,14 +11,17 @@ import numpy as np
 
 from shoal.errors import DataError, FileError, PlanError, counted, printable
 from shoal.plan.hierarchies import HierarchySettings
+from shoal.plan.household import Household
 from shoal.plan.notebook import fragment, grid
-from shoal.plan.plan import Plan, Reading, as_reading
+from shoal.plan.plan import Plan
+from shoal.plan.reading import Reading, as_reading
 from shoal.plan.roles import Kind, Role
 from shoal.plan.yaml_output import written_yaml
 from shoal.tables.disguised import disguise, numeral
 from shoal.tables.files import Source, read_file
 from shoal.tables.files.text import TextForm
 from shoal.tables.files.writing_whole import check_target, write_whole
+from shoal.tables.households import read_households
 from shoal.tables.missing_codes import numbers_for_missing, texts_for_missing
 from shoal.tables.proposing import Proposal, propose
 from shoal.tables.row_labels import index_suspects
@@ -58,6 +61,7 @@ class Inspection:
             k=k,
             identifiers=tuple(named[Role.IDENTIFIER]),
             quasi_identifiers=(tuple(named[Role.QUASI_IDENTIFIER]),),
+            household=self._household(k, named[Role.HOUSEHOLD]),
             confidential=tuple(named[Role.CONFIDENTIAL]),
             weight=next(iter(named[Role.WEIGHT]), None),
             nominal=tuple(p.profile.name for p in self.proposals if p.nominal),
@@ -117,6 +121,13 @@ class Inspection:
         told = 'inspection.write("plan.yaml") writes the proposed plan, to be checked.'
         about = {"records": f"{self.records:,}"}
         return fragment("Inspection", about, tables=[grid(head, rows)], notes=self.notes, told=told)
+
+    def _household(self, k: int, names: list[str]) -> Household | None:
+        """Return what is proposed for households: sizes that few have are taken together, so that the plan runs."""
+        if not names:
+            return None
+        rare = read_households(open_table(self.table), names[0]).of_rare_size(k)
+        return Household(id=names[0], size="merged") if rare else Household(id=names[0])
 
     def _named(self) -> dict[Role, list[str]]:
         return {role: [p.profile.name for p in self.proposals if p.role is role] for role in Role}

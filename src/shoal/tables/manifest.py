@@ -11,6 +11,8 @@ from typing import Any
 from shoal.errors import PlanError
 from shoal.plan.plan import Plan
 from shoal.tables.files.journal import complete_renames
+from shoal.tables.files.places import Address, is_stream, place_of
+from shoal.tables.files.postgresql import manifest_table, read_manifest_table
 
 _SUMMARY = {  # what is told of the summary
     "groups": int,
@@ -27,23 +29,36 @@ def manifest_path(path: Path) -> Path:
 
 
 def read_manifest(released: object) -> tuple[dict[str, Any], list[str]]:
-    """Return the manifest beside a file, or nothing and why."""
-    path = manifest_path(Path(released)) if isinstance(released, str | Path) else None
-    if path is None:
-        return {}, []
-    complete_renames(path.parent)
-    if not os.path.isfile(path):  # noqa: PTH113 - is_file() raises where a name is too long
+    """Return the manifest beside a file or a table of a server, or nothing and why."""
+    name, text = _text_beside(released) if isinstance(released, str | Path) else ("", None)
+    if text is None:
         return {}, []
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        shaped = isinstance(content["plan"], dict) and all(
-            isinstance(content["summary"][name], kind) for name, kind in _SUMMARY.items()
+        content = json.loads(text)
+        shaped = isinstance(content["plan"], dict) and (
+            "differential_privacy" in content["plan"]  # which tells no figure of the original
+            or all(isinstance(content["summary"][name], kind) for name, kind in _SUMMARY.items())
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         shaped = False
     if not shaped:
-        return {}, [f"the manifest '{path.name}' cannot be read, so what was asked for is not known"]
+        return {}, [f"the manifest '{name}' cannot be read, so what was asked for is not known"]
     return content, []
+
+
+def _text_beside(released: str | Path) -> tuple[str, str | None]:
+    """Return what a manifest is called, and its text; None where there is none, empty where it cannot be read."""
+    place = Path(released) if is_stream(released) else place_of(released)
+    if isinstance(place, Address):
+        return manifest_table(place.table or ""), read_manifest_table(place)
+    path = manifest_path(place)
+    complete_renames(path.parent)
+    if not os.path.isfile(path):  # noqa: PTH113 - is_file() raises where a name is too long
+        return path.name, None
+    try:
+        return path.name, path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return path.name, ""
 
 
 def plan_of(manifest: Mapping[str, Any], notes: list[str]) -> Plan | None:

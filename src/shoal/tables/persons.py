@@ -39,11 +39,14 @@ class Persons:
         Number of each record's person, from 0. Records without a value have one number of their own, the last.
     count : int
         How many persons have a value.
+    kind : {"person", "household"}
+        What they are.
     """
 
     name: str
     codes: Ints
     count: int
+    kind: str = "person"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -260,6 +260,8 @@ def propose(table: Table, labelled: Collection[str] = ()) -> list[Proposal]:
     for name in table.names:
         profile = table.profile(name)
         proposal = _identifier(profile)
+        if proposal and proposal.role is Role.HOUSEHOLD and any(p.role is Role.HOUSEHOLD for p in proposals):
+            proposal = replace(proposal, role=Role.IDENTIFIER)  # one kind of whole is enough
         if proposal is None and not any(p.role is Role.WEIGHT for p in proposals):
             proposal = _weight(table, profile)
         proposals.append(proposal or _of_values(table, profile, name in labelled))
@@ -267,13 +269,14 @@ def propose(table: Table, labelled: Collection[str] = ()) -> list[Proposal]:
 
 
 def _identifier(profile: Profile) -> Proposal | None:
-    """Propose to remove what names a person, a household, or is free text."""
+    """Propose to remove what names a person or is free text, and to count households."""
     words = words_of(profile.name)
     textual = profile.kind is Kind.NOMINAL
     observed = profile.records - profile.missing
     numbers_them = (textual or profile.whole) and profile.distinct > observed / 10
     if numbers_them and ("".join(words) in _HOUSEHOLD or (words and words[0] in _HOUSEHOLD and words[-1] in _ID_WORDS)):
-        return Proposal(profile, Role.IDENTIFIER, "it numbers households")
+        whole = not profile.missing and 1 < profile.distinct < observed
+        return Proposal(profile, Role.HOUSEHOLD if whole else Role.IDENTIFIER, "it numbers households")
     reason = why_identifier(profile)
     if reason:
         return Proposal(profile, Role.IDENTIFIER, reason)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import PlanError
 from shoal.plan.decimals import as_decimals
-from shoal.plan.plan import Reading, as_reading
+from shoal.plan.reading import Reading, as_reading
 from shoal.tables.decimals import precision_of
 from shoal.tables.files import Source, read_file
 from shoal.tables.table import Table, open_table

@@ -73,6 +73,8 @@ def grow_groups(
         return groups
     growing = _Growing(rows, failing, conditions, centres())
     for codes in within[:-1]:
+        if np.array_equal(codes, within[-1]):
+            continue
         for members in growing.parts(codes):
             if growing.can_meet(members):
                 growing.grow(members, rounds)

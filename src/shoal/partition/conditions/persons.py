@@ -35,12 +35,15 @@ class EnoughPersons:
     observed : sequence of bool (n,)
         For each column with missing values, which there are: where k or more values of a group are released, they are
         those of k persons.
+    kind : {"person", "household"}
+        What the persons are.
     """
 
     name: str
     person: Ints
     k: int
     observed: Sequence[Flags] = ()
+    kind: str = "person"
 
     def failing(self, groups: Grouping) -> Flags:
         """Return which of some groups have fewer than k persons."""
@@ -53,6 +56,12 @@ class EnoughPersons:
 
     def unmet(self) -> str:
         """Say what is wrong where all records together have fewer than k persons."""
+        if self.kind == "household":
+            return (
+                f"k = {self.k} counts households ('{self.name}'), and a part of the table that stays by itself has "
+                "fewer, or fewer with a value of some column; choose a smaller k or larger strata, or let sizes of "
+                "households share groups (household.size: merged or ignored)"
+            )
         return (
             f"k = {self.k} counts the persons of identifier '{self.name}', which repeats, and a part of the table that "
             "stays by itself has fewer, or fewer with a value of some column; choose a smaller k or larger strata, or "

@@ -8,8 +8,8 @@ which the one that loses less is taken:
 
 - they are merged with their nearest, once, and all is tried again on the larger groups; after a few rounds what is left
   grows until all conditions hold (:mod:`.growing`);
-- their records are grouped anew so that every group has values from all over the column (:mod:`.strata_first`), in
-  groups of some sizes, with exchanges and growing for what misses then.
+- their records, or all of a part, are grouped anew so that every group has values from all over the column
+  (:mod:`.regrouping`), with exchanges and growing for what misses then.
 
 Where a confidential column goes with the quasi-identifiers, near groups have the same values as a group that misses,
 and only the second way helps; where few groups miss, the first is better.
@@ -17,12 +17,14 @@ and only the second way helps; where few groups miss, the first is better.
 Exchanges keep the sizes of groups, and merging makes larger ones, so every group keeps its k records. Groups that meet
 their conditions go on to do so.
 
-Cost: O(g^2) exchanges are tried for each near group of a group of g records, until one is made.
+Cost: O(g^2) exchanges are tried for each near group of a group of g records, until one is made. Where exchanges do not
+help in some groups that are tried first, they are given up; where many groups of a large table miss, these are not
+merged. What remains then is O(d n log n).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,15 +36,22 @@ from shoal.kernels.compiling import kernel
 from shoal.kernels.given_away import Limits, Room, excess, excesses, room_of
 from shoal.kernels.mixed import Metric
 from shoal.kernels.numbering import number_keys
-from shoal.kernels.representatives import Grouping, group_rows
+from shoal.kernels.representatives import group_rows
 from shoal.partition.conditions.centres import Centres, MixedCentres, NumberCentres, centres_of, near_centres
 from shoal.partition.conditions.confidential import LittleGivenAway
 from shoal.partition.conditions.growing import grow_groups
-from shoal.partition.conditions.strata_first import group_size, off, strata_first
+from shoal.partition.conditions.regrouping import MERGED, Anew
+from shoal.partition.conditions.strata_first import group_size, off, squared_distances
 
 _NEAR = 12  # groups that a group exchanges records with
+_FIRST_NEAR = 4  # of them those that are tried alone at first
 _TRIED = 1 << 15  # exchanges that are looked at for a group, at most, times its records
-_FEW = 20_000  # records that are grouped anew in groups of several sizes
+_TRIED_FIRST = 64  # failing groups in which it is seen whether exchanges help
+_HELPS = 0.5  # part of them that must be mended
+_FEW = 4_000  # records of a table of which all ways are tried to the end; of a larger one that which seems best
+_SHARE = 0.02  # part of the groups of a larger one that may miss, so that they are merged rather than grouped anew
+_HOPELESS = 0.6  # part of its groups that misses from which exchanges are not tried first
+_TRIES = 1 << 29  # exchanges that may be tried in a repair, divided by the records of the table; one a record at least
 _ROUNDS = 6  # of exchanges and merging, before what is left only grows
 _LARGE = 100  # records of a group from which it only grows
 _CHANGES = 12  # exchanges that are made for one group in a round, at most
@@ -80,26 +89,32 @@ def repair_groups(
         return groups
     space = centres_of(quasi, threads)
     kinds = within[0] if alike is None else number_keys(within[0] * (int(alike.max()) + 1) + alike)[0]
-    repair = _Repair(space, within, kinds, told, k)
-    groups = repair.exchange(groups)
+    tries = np.array([max(len(groups), _TRIES // len(groups))])
+    repair = _Repair(space, within, kinds, told, k, tries)
+    few = len(groups) <= _FEW
+    if few or alike is not None or repair.failing(groups).mean() <= _HOPELESS:
+        groups = repair.exchange(groups)
     failing = repair.failing(groups)
     if not failing.any():
         return groups
-    ways = [repair.grow(groups)]
-    if alike is None:
-        ways += [repair.grow(anew) for anew in repair.anew(groups, failing)]
-    return min(ways, key=repair.cost)
+    ways = repair.anew(groups, failing) if alike is None and (few or failing.mean() > _SHARE) else []
+    if few or not ways:
+        ways.append(groups)
+    else:
+        ways = [min(ways, key=repair.about)]
+    return min((repair.grow(repair.exchange(way)) for way in ways), key=repair.cost)
 
 
 @dataclass(frozen=True)
 class _Repair:
-    """How groups are repaired: where they are, what may change places, what they must meet."""
+    """How groups are repaired: where they are, what may change places, what they must meet, exchanges left to try."""
 
     space: Centres
     within: Sequence[Ints]
     kinds: Ints
     told: LittleGivenAway
     k: int
+    tries: Ints
 
     def failing(self, groups: Ints) -> Flags:
         """Return which groups miss a condition."""
@@ -111,61 +126,77 @@ class _Repair:
         values, metric = _values(self.space)
         return float(squared_distances(values, metric, self.space.of(group_rows(groups)), groups))
 
+    def about(self, groups: Ints) -> float:
+        """Return about what groups will cost, once those that miss are merged with others."""
+        return self.cost(groups) * (1.0 + MERGED * float(self.failing(groups).mean()))
+
     def exchange(self, groups: Ints) -> Ints:
-        """Return groups after records of those that miss have changed places with near ones, where that helps."""
+        """Return groups after records of those that miss have changed places with near ones, where that helps.
+
+        Where it helps too few of some that are tried first, the others are left alone.
+        """
+        if self.tries[0] <= 0:
+            return groups
         rows = group_rows(groups)
         missing = excesses(self.told.limits, *rows)
         failing = np.flatnonzero(missing > 0.0)
         if not len(failing) or len(missing) == 1:
             return groups
-        failing = failing[np.argsort(-missing[failing], kind="stable")]
         centres, found = self.space.of(rows), groups.copy()
-        near = near_centres(self.space, failing, centres, _NEAR)
         order = rows.order.copy()
-        exchange_failing(
-            *_values(self.space), self.told.limits, found, order, rows.starts, centres, failing, near, self.kinds
-        )
+        failing = failing[np.argsort(missing[failing] * (1 if len(groups) > _FEW else -1), kind="stable")]
+        tried = failing[:: max(len(failing) // _TRIED_FIRST, 1)]
+        near = near_centres(self.space, failing, centres, _NEAR)
+        place = np.arange(len(failing))
+        first = np.isin(failing, tried)
+        for some in (place[first], place[~first]):
+            mended = exchange_failing(
+                *_values(self.space), self.told.limits, found, order, rows.starts, centres, failing[some], near[some],
+                self.kinds, self.tries,
+            )  # fmt: skip
+            if mended < _HELPS * len(some):
+                break
         return found
 
     def grow(self, groups: Ints) -> Ints:
         """Return groups that have been merged until none misses, with exchanges in between."""
-        for _ in range(_ROUNDS):
+        for _ in range(_ROUNDS if self.tries[0] > 0 else 0):
             if not self.failing(groups).any():
                 return groups
             merged = grow_groups(groups, self.within, [self.told], lambda: self.space, rounds=1)
             groups = self.exchange(number_keys(merged)[0])
         return number_keys(grow_groups(groups, self.within, [self.told], lambda: self.space))[0]
 
-    def anew(self, groups: Ints, failing: Flags) -> Iterator[Ints]:
+    def anew(self, groups: Ints, failing: Flags) -> list[Ints]:
         """Return groups in which the records of those that miss, or all of a part, are grouped anew by strata."""
-        ranks = self._ranks(groups, failing)
+        column = self._worst(groups, failing)
+        asked = self.told.asked[column]
         least = max(self.k, *self.told.least_sizes)
-        t = min((one.t for one in self.told.asked if one.t), default=None)
-        largest = 2 * least if t is None else max(least, group_size(len(groups), self.k, t))
-        sizes = {largest} if len(groups) > _FEW else {least, (least + largest) // 2, largest}
-        for size in sorted(sizes):
-            found = groups.copy()
+        largest = 2 * least if asked.t is None else max(least, group_size(len(groups), self.k, asked.t))
+        sizes = sorted(
+            {least, (least + largest) // 2, largest * 3 // 2, largest}, key=lambda size: (size == largest, size)
+        )
+        anew = Anew(self.space, *_values(self.space), self.told.columns[column], self.told.limits, asked.t or 0.0)
+        found = []
+        for whole in (False, True):
+            now, changed = groups.copy(), False
             for rows in rows_of_blocks(self.within[0]):
-                pool = rows[failing[groups[rows]]]
-                if len(pool) < 2 * size or self._misses(pool):
-                    pool = rows
-                if len(pool) >= 2 * size:
-                    found[pool] = found.max() + 1 + self._by_strata(pool, ranks[pool], size)
-            yield self.exchange(number_keys(found)[0])
+                pool = rows if whole else rows[failing[groups[rows]]]
+                if len(pool) < 2 * least or (not whole and (len(pool) == len(rows) or self._misses(pool))):
+                    continue
+                now[pool] = now.max() + 1 + anew.best(pool, [size for size in sizes if 2 * size <= len(pool)])
+                changed = True
+            if changed:
+                found.append(number_keys(now)[0])
+        return found
 
     def _misses(self, rows: Ints) -> bool:
         return bool(excesses(self.told.limits, rows, np.array([0, len(rows)]))[0] > 0.0)
 
-    def _by_strata(self, rows: Ints, ranks: Ints, size: int) -> Ints:
-        values, metric = _values(self.space)
-        centre = self.space.of(Grouping(rows, np.array([0, len(rows)])))[0]
-        return strata_first(np.ascontiguousarray(values[rows]), metric, centre, ranks, size)
-
-    def _ranks(self, groups: Ints, failing: Flags) -> Ints:
-        """Return the values of the column that most groups miss the conditions of."""
+    def _worst(self, groups: Ints, failing: Flags) -> int:
+        """Return the place of the column that most groups miss the conditions of."""
         rows = group_rows(groups)
-        each = [int(self.told.alone(c).failing(rows).sum()) for c in range(len(self.told.columns))]
-        return self.told.columns[int(np.argmax(each))].codes
+        return int(np.argmax([int(self.told.alone(c).failing(rows).sum()) for c in range(len(self.told.columns))]))
 
 
 def _values(space: Centres) -> tuple[Floats, Metric | None]:
@@ -174,15 +205,6 @@ def _values(space: Centres) -> tuple[Floats, Metric | None]:
         return space.records.values[space.records.record], space.records.by_distance
     assert isinstance(space, NumberCentres)
     return space.values, None
-
-
-@kernel
-def squared_distances(values: Floats, metric: Metric | None, centres: Floats, groups: Ints) -> float:
-    """Sum of the squared distances of records from the centres of their groups."""
-    total = 0.0
-    for row in range(len(groups)):
-        total += off(values[row], centres[groups[row]], metric)
-    return total
 
 
 @kernel
@@ -197,26 +219,39 @@ def exchange_failing(
     failing: Ints,
     near: Ints,
     kinds: Ints,
-) -> None:
-    """Let records of ``failing`` groups change places with those of the ``near`` ones (failing, m).
+    tries: Ints,
+) -> int:
+    """Let records of ``failing`` groups change places with those of ``near`` ones (failing, m); how many are mended.
 
     ``order`` and ``starts`` are the rows sorted by group; ``groups`` (n,) and ``order`` are kept up, and of numbers the
-    ``centres`` (groups, d) too. ``kinds`` (n,) are the same for records that may change places.
+    ``centres`` (groups, d) too. ``kinds`` (n,) are the same for records that may change places. It ends when
+    no ``tries`` (1,) are left.
     """
     most = 0
     for g in range(len(starts) - 1):
         most = max(most, starts[g + 1] - starts[g])
     room = room_of(limits, most)
     mine, theirs = np.empty(most, np.int64), np.empty(most, np.int64)
+    mended = 0
     for f in range(len(failing)):
         g = failing[f]
         if starts[g + 1] - starts[g] > _LARGE:
             continue
+        if tries[0] <= 0:
+            break
         for _ in range(_CHANGES):
-            if not _one_exchange(
-                values, metric, limits, groups, order, starts, centres, g, near[f], kinds, room, mine, theirs
-            ):
+            some = near[f, : _FIRST_NEAR + 1]
+            done = _one_exchange(
+                values, metric, limits, groups, order, starts, centres, g, some, kinds, room, mine, theirs, tries, True
+            )
+            if not done and not _one_exchange(
+                values, metric, limits, groups, order, starts, centres, g, near[f], kinds, room, mine, theirs, tries,
+                False,
+            ):  # fmt: skip
                 break
+        rows = order[starts[g] : starts[g + 1]]
+        mended += excess(limits, rows, room.ones[: len(rows)], room) == 0.0
+    return mended
 
 
 @kernel
@@ -234,8 +269,13 @@ def _one_exchange(
     room: Room,
     mine: Ints,
     theirs: Ints,
+    tries: Ints,
+    enough: bool,
 ) -> bool:
-    """Make the exchange of a group that helps most for what it costs; False where there is nothing to do."""
+    """Make the exchange of a group that helps most for what it costs; False where there is nothing to do.
+
+    Where only what is ``enough`` will do, the exchange must make the group meet its conditions.
+    """
     size = starts[g + 1] - starts[g]
     mine[:size] = order[starts[g] : starts[g + 1]]
     now = excess(limits, mine[:size], room.ones[:size], room)
@@ -265,7 +305,8 @@ def _one_exchange(
         mine[own[i] - starts[g]] = order[other[i]]
         then = excess(limits, mine[:size], room.ones[:size], room)
         mine[own[i] - starts[g]] = order[own[i]]
-        if then >= now - 1e-12:
+        tries[0] -= 1
+        if then >= now - 1e-12 or (enough and then > 0.0):
             continue
         gain = (now - then) / (max(costs[i], 0.0) + 1e-9)
         if then > 0.0 and gain <= best_gain:

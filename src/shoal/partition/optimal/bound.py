@@ -46,7 +46,7 @@ from shoal.kernels.representatives import group_rows
 from shoal.kernels.threads import run_watched
 from shoal.kernels.watch import new_watch
 from shoal.partition.optimal.cuts import Cuts, cuts_of
-from shoal.partition.optimal.near_groups import settle, squared_distances
+from shoal.partition.optimal.near_groups import PairTable, pair_table, settle
 from shoal.partition.optimal.objective import errors_of_groups
 from shoal.partition.optimal.pricing import price_roots
 from shoal.partition.optimal.seen_groups import SeenGroups, add_groups, add_partitions, relax_near, trim
@@ -138,7 +138,7 @@ def lower_bound(  # noqa: PLR0915 - a loop in one piece
 
     if over():
         return proved
-    table = _table(values, k)
+    table = pair_table(values, k)
     centre = _first_prices(values, groups)
     box, stall, slack, branches, done, began, taken = _BOX[1], _STALL, _SLACK, _BRANCHES[0], 0, time.monotonic(), 0.0
     while done < rounds and not over():
@@ -260,23 +260,6 @@ def _fast(values: Floats, prices: Floats, seen: SeenGroups, k: int, threads: int
 
 
 @dataclass(frozen=True)
-class _Table:
-    """What pricing looks up: distances of pairs, and the sum of those to the k - 2 nearest records."""
-
-    distances: Floats
-    crowd: Floats
-
-
-def _table(values: Floats, k: int) -> _Table:
-    distances = squared_distances(values)
-    crowd = np.zeros(len(values))
-    if k > 2:
-        # the nearest of all, at 0, is the record itself
-        crowd = np.sort(np.partition(distances, k - 2, axis=1)[:, : k - 1], axis=1).sum(axis=1)
-    return _Table(distances, crowd)
-
-
-@dataclass(frozen=True)
 class _Priced:
     """Least reduced cost of each root, and groups (m, k) with negative ones."""
 
@@ -285,20 +268,20 @@ class _Priced:
 
 
 def _price(
-    table: _Table, prices: Floats, k: int, threads: int, over: Callable[[], bool], *, neglect: float, branches: int
+    table: PairTable, prices: Floats, k: int, threads: int, over: Callable[[], bool], *, neglect: float, branches: int
 ) -> _Priced | None:
     """Price all roots on threads; None where that was stopped."""
     n = len(prices)
     order, rank = ranked(prices)
     found, counts = np.empty((n, _KEPT, k), dtype=np.int64), np.zeros(n, dtype=np.int64)
     least = np.full(n, -np.inf)
-    watch = new_watch()
+    watch, crowd = new_watch(), np.ascontiguousarray(table.near[:, k - 2])
     # roots with high prices take longest: every chunk has some of each
     chunks = [np.ascontiguousarray(order[::-1][c :: -(-n // _CHUNK)]) for c in range(-(-n // _CHUNK))]
     tasks = [
         partial(
             price_roots,
-            table.distances, table.crowd, prices, rank, k, roots, -neglect, branches, least, found, counts, watch,
+            table.distances, crowd, prices, rank, k, roots, -neglect, branches, least, found, counts, watch,
         )
         for roots in chunks
     ]  # fmt: skip

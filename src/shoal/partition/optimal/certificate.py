@@ -1,18 +1,24 @@
-"""The lower bound of a table: groups do not cross blocks, so the bounds of the blocks add up."""
+"""The lower bound of a table: groups do not cross blocks, so the bounds of the blocks add up.
+
+In each block prices come first (:mod:`.bound`), then cuts (:mod:`.cutting`) and branches (:mod:`.branching`).
+"""
 
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from shoal.kernels.arrays import Ints
+from shoal.kernels.arrays import Floats, Ints
 from shoal.partition.optimal.bound import LARGEST, Bound, lower_bound
-from shoal.partition.optimal.cutting import LARGEST_K, cut
+from shoal.partition.optimal.branching import ENOUGH, Branch, Tree, branched
+from shoal.partition.optimal.cutting import LARGEST_K, cutting_of, raised, root_of
 from shoal.partition.optimal.problem import Problem
 from shoal.partition.optimal.seen_groups import SeenGroups, no_groups
-from shoal.partition.search.found import Penalty, Proved
-from shoal.partition.search.searchable import TellBound
+from shoal.partition.search.found import Branches, Fork, Leaf, Penalty, Proved
+from shoal.partition.search.searchable import TellBound, join_blocks
 
 
 def why_no_bound(problem: Problem) -> str | None:
@@ -37,46 +43,73 @@ def prove(
 ) -> Proved:
     """Return a lower bound, and the prices that prove it, until a moment of the monotonic clock.
 
-    Blocks share the time by the squares of their sizes; in each the bound of the plain relaxation is raised by cuts,
-    for at least half of the time, where k is small. ``enough`` is a bound at which to end where there is one block,
-    ``seen`` the groups that a search has seen in each.
+    Blocks share the time by the squares of their sizes; in each the bound of the plain relaxation is raised by cuts and
+    then by branches, for at least half of the time, where k is small. ``enough`` is a bound at which to end where there
+    is one block, ``seen`` the groups that a search has seen in each.
     """
     rows_of_blocks = [np.flatnonzero(problem.blocks == block) for block in np.unique(problem.blocks)]
     shares = np.array([len(rows) ** 2 for rows in rows_of_blocks], dtype=np.float64)
-    proved, complete, prices, penalties = 0.0, True, np.zeros(len(problem)), []
+    proved, complete, prices, penalties, branches = 0.0, True, np.zeros(len(problem)), [], []
+    labels = []
     alone = len(rows_of_blocks) == 1
     for i, rows in enumerate(rows_of_blocks):
         now = time.monotonic()
         end = now + (until - now) * float(shares[i] / shares[i:].sum())
-        cutting = problem.k <= LARGEST_K
         values = np.ascontiguousarray(problem.values[rows])
-        labels = np.unique(groups[rows], return_inverse=True)[1].astype(np.int64)
-        found = lower_bound(
-            values,
-            problem.k,
-            seen[i] if seen else no_groups(),
-            labels,
-            until=(now + end) / 2 if cutting else end,
-            threads=threads,
-            enough=enough if alone else None,
-            tell=tell if alone else float,
-        )
-        reached = alone and enough is not None and found.value >= enough
-        if cutting and found.rounds > 0 and not reached:
-            found = cut(
-                values,
-                problem.k,
-                found,
-                labels,
-                until=end,
-                threads=threads,
-                enough=enough if alone else None,
-                tell=tell if alone else float,
-            )
-        proved, complete = proved + found.value, complete and found.complete
-        prices[rows] = found.prices
-        penalties += penalties_of(found, rows)
-    return Proved(proved, complete, prices, tuple(penalties))
+        own = np.unique(groups[rows], return_inverse=True)[1].astype(np.int64)
+        block = _Block(values, problem.k, own, seen[i] if seen else no_groups(), threads)
+        goal, told = (enough, tell) if alone else (None, float)
+        found, tree = _prove_block(block, now, end, goal, told)
+        labels.append(own if tree is None else tree.groups)
+        if tree is None or tree.root.parts is None:
+            proved, complete = proved + found.value, complete and found.complete
+            prices[rows] = found.prices
+            penalties += penalties_of(found, rows)
+        else:
+            proved, complete = proved + tree.value, complete and tree.value >= tree.cost * (1.0 - ENOUGH)
+            branches.append(Branches(rows, _fork(tree.root, rows)))
+    better = join_blocks(rows_of_blocks, labels)
+    cost, known = problem.cost(better), problem.cost(groups)
+    found_better = (better, cost) if cost < known * (1.0 - 1e-12) else (None, None)
+    return Proved(proved, complete, prices, tuple(penalties), tuple(branches), *found_better)
+
+
+@dataclass(frozen=True)
+class _Block:
+    """What is known of a block: values (m, d), k, a partition (m,), the groups seen, and threads to use."""
+
+    values: Floats
+    k: int
+    groups: Ints
+    seen: SeenGroups
+    threads: int
+
+
+def _prove_block(
+    block: _Block, now: float, end: float, enough: float | None, tell: TellBound
+) -> tuple[Bound, Tree | None]:
+    """Return the bound of a block, and the tree of branches where it came to that."""
+    cutting = block.k <= LARGEST_K
+    half = (now + end) / 2 if cutting else end
+    how: dict[str, Any] = {"threads": block.threads, "enough": enough, "tell": tell}
+    found = lower_bound(block.values, block.k, block.seen, block.groups, until=half, **how)
+    if not cutting or found.rounds == 0 or (enough is not None and found.value >= enough):
+        return found, None
+    table = cutting_of(block.values, block.k, block.groups, block.threads, end)
+    root = raised(table, root_of(found), enough=enough, tell=tell)
+    if root.relaxed is None or (enough is not None and root.bound.value >= enough):
+        return root.bound, None
+    tree = branched(table, root, block.groups, enough=enough, tell=tell)
+    return root.bound, tree
+
+
+def _fork(branch: Branch, rows: Ints) -> Any:
+    """Return a branch with its parts, in rows of the whole table."""
+    if branch.pair is None or branch.parts is None:
+        bound = branch.node.bound
+        return Leaf(bound.prices, tuple(penalties_of(bound, rows)))
+    a, b = branch.pair
+    return Fork((int(rows[a]), int(rows[b])), _fork(branch.parts[0], rows), _fork(branch.parts[1], rows))
 
 
 def penalties_of(found: Bound, rows: Ints) -> list[Penalty]:

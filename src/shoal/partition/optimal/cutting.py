@@ -15,6 +15,10 @@ Each round solves the linear problem on the groups seen and prices its solution,
 as high as the solution, cuts are added that the shares break, and those that had no multiplier for a while are dropped.
 It ends where none is broken, or where adding more has not helped for some rounds.
 
+All this is done in a branch, too, where some pairs of records are together or apart (:mod:`.decisions`): there only
+groups count that keep that. A larger group that holds a pair that is together is looked for from it, as its subsets of
+k may not keep it; of others that pay nothing all subsets do.
+
 Rounding: a reduced cost is the sum of at most 4 k^2 distances over the size, 2 k prices and 2 k m multipliers, of m
 cuts, that are together below the cost of the partition known, n times the largest price and the sum of the multipliers;
 with d products in a distance the bound is lowered by 8 (16 k^2 + d + n + 2 k m) 2^-53 times that.
@@ -37,17 +41,18 @@ from shoal.partition.optimal.bound import Bound, lowered, ranked
 from shoal.partition.optimal.cuts import (
     Cuts,
     broken_cuts,
-    counts_of,
     cuts_of,
     cuts_of_records,
     join_cuts,
     pairs_of,
     take_cuts,
 )
-from shoal.partition.optimal.near_groups import squared_distances
+from shoal.partition.optimal.decisions import Decisions, Pair, kept_apart, mates_of
+from shoal.partition.optimal.near_groups import PairTable, pair_table
 from shoal.partition.optimal.objective import errors_of_groups
 from shoal.partition.optimal.penalised import price_penalised
-from shoal.partition.optimal.seen_groups import SeenGroups, add_groups, matrix_of, relax, trim
+from shoal.partition.optimal.program import Basis, Program
+from shoal.partition.optimal.seen_groups import Relaxed, SeenGroups, add_groups, trim
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,48 +66,100 @@ _NEGLECT = 1e-6  # part of the cost that reduced costs too small to be looked fo
 _IDLE = 6  # times in a row without a multiplier after which a cut is dropped
 _VAIN = 8  # times in a row that new cuts raised the relaxation by less than the following part of it
 _GAIN = 2e-6
+_ALONE = 3.0  # times its price and the mean price: what a record costs that is in no group, at first
+_DEARER = 4.0  # times that, as long as there are such records
+_PART_LEFT = 1e-6  # of a record, from which one is in no group
 _KEPT = 6  # groups of each root that are added
 _MOST = 15  # times n: groups of the linear problem from which those that cost too much are dropped
 _CHUNK = 16  # roots of a task
 
 
-def cut(
-    values: Floats,
-    k: int,
-    proved: Bound,
-    groups: Ints,
-    *,
-    until: float | None = None,
-    threads: int = 1,
-    enough: float | None = None,
-    tell: Callable[[float], object] = float,
-) -> Bound:
-    """Return a bound that is higher by cuts where there is time for it, and the one that was proved otherwise.
+@dataclass(frozen=True)
+class Node:
+    """A branch and what is proved in it.
 
-    ``groups`` is a partition known. The rest is as in :func:`.lower_bound`.
+    Attributes
+    ----------
+    decisions : Decisions
+        What is decided in it.
+    bound : Bound
+        What no partition that keeps the decisions costs less than, and what proves it. Its groups seen keep them.
+    cuts : Cuts
+        All cuts of its linear problem.
+    relaxed : Relaxed or None
+        The solution of that, of which no cut is broken that could be found, or new ones help little. None where the
+        time was over.
+    basis : Basis or None
+        Where the next linear problem starts from.
     """
-    n, d = values.shape
+
+    decisions: Decisions
+    bound: Bound
+    cuts: Cuts
+    relaxed: Relaxed | None = None
+    basis: Basis | None = None
+
+
+@dataclass(frozen=True)
+class Cutting:
+    """A table that is bounded with cuts: scaled values (n, d), k, what its pricing looks up, a cost known, threads."""
+
+    values: Floats
+    k: int
+    table: PairTable
+    known: float
+    threads: int = 1
+    until: float | None = None
+
+    def over(self) -> bool:
+        """Whether the time is over."""
+        return self.until is not None and time.monotonic() >= self.until
+
+
+def cutting_of(values: Floats, k: int, groups: Ints, threads: int = 1, until: float | None = None) -> Cutting:
+    """Return a table to be bounded with cuts, of which a partition is known, until a moment of the monotonic clock."""
     known = float(errors_of_groups(values, None, *group_rows(groups), k).sum())
+    return Cutting(values, k, pair_table(values, k), known, threads, until)
 
-    def over() -> bool:
-        return until is not None and time.monotonic() >= until
 
-    table = _table(values, k)
-    cuts, idle, seen, vain, highest = cuts_of([], []), np.zeros(0, dtype=np.int64), proved.seen, 0, 0.0
-    complete = False
-    while not over():
-        relaxed = relax(matrix_of(seen, n), seen.costs, until, (counts_of(cuts, seen, n), cuts.most))
+def root_of(proved: Bound) -> Node:
+    """Return the branch in which nothing is decided, with what is proved without cuts."""
+    return Node(Decisions(), proved, cuts_of([], []))
+
+
+def raised(
+    own: Cutting,
+    node: Node,
+    *,
+    enough: float | None = None,
+    patience: tuple[int, float] = (_VAIN, 0.0),
+    tell: Callable[[float], object] = float,
+) -> Node:
+    """Raise the bound of a branch by column generation and cuts, until it is enough or no cut helps.
+
+    ``patience`` is how often in a row new cuts may raise it by less than a part of what is missing to what is enough.
+    """
+    n, d = own.values.shape
+    k, known, proved, cuts, decisions = own.k, own.known, node.bound, node.cuts, node.decisions
+    idle, seen, vain, highest = np.zeros(len(cuts), dtype=np.int64), proved.seen, 0, 0.0
+    table = PairTable(kept_apart(decisions, own.table.distances), own.table.near)
+    mates, last, basis, alone = mates_of(decisions, n), None, node.basis, _alone(node, known)
+    while not own.over():
+        program = Program(seen, cuts, alone, basis)
+        relaxed = program.solve(own.until)
         if relaxed is None:
             break
+        basis = program.basis()
         priced = _price(
             table,
             relaxed.prices,
             cuts,
             relaxed.multipliers,
             k,
-            threads=threads,
-            over=over,
+            threads=own.threads,
+            over=own.over,
             neglect=_NEGLECT * known / (n // k),
+            decided=(mates, decisions.together),
         )
         if priced is None:
             break
@@ -122,42 +179,43 @@ def cut(
             )
             tell(value)
         before = len(seen)
-        seen = _with(seen, priced.found, values, k)
+        seen = _with(seen, priced.found, own.values, k)
         if enough is not None and proved.value >= enough:
             break
         close = max(_CLOSE * known, _PART * (known - relaxed.value))
         if relaxed.value - value > close and len(seen) > before:
             continue
-        vain = vain + 1 if relaxed.value < highest * (1 + _GAIN) else 0
+        if program.left > _PART_LEFT and (alone < known).any():
+            alone = np.minimum(known, _DEARER * alone)
+            continue
+        missing = max(0.0, (enough or known) - relaxed.value)
+        vain = vain + 1 if relaxed.value < highest * (1 + _GAIN) + patience[1] * missing else 0
         highest = max(highest, relaxed.value)
         idle = np.where(relaxed.multipliers > 0.0, 0, idle + 1)
         kept = np.flatnonzero(idle < _IDLE)
         cuts, idle = take_cuts(cuts, kept), idle[kept]
-        more = broken_cuts(seen, np.concatenate([relaxed.shares, np.zeros(len(seen) - before)]), cuts, k)
-        if len(more) == 0 or vain >= _VAIN:
+        shares = np.concatenate([relaxed.shares, np.zeros(len(seen) - before)])
+        more = broken_cuts(seen, shares, cuts, k)
+        if len(more) == 0 or vain >= patience[0]:
             if relaxed.value - value > _CLOSE * known and len(seen) > before:
                 continue  # groups that were found now raise the bound to the solution
-            complete = True
+            last = replace(relaxed, shares=shares)
             break
         cuts, idle = join_cuts(cuts, more), np.concatenate([idle, np.zeros(len(more), dtype=np.int64)])
         seen = trim(seen, relaxed.prices, _MOST * n)
-    return replace(proved, seen=seen, complete=complete)
+    return Node(decisions, replace(proved, seen=seen, complete=last is not None), cuts, last, basis)
 
 
-@dataclass(frozen=True)
-class _Table:
-    """What pricing looks up: distances of pairs, and the sum of those to the nearest 0, 1, ... 2k - 2 records."""
+def _alone(node: Node, known: float) -> Floats:
+    """Return what a record alone costs (n,): in a branch groups seen may make no partition.
 
-    distances: Floats
-    near: Floats
-
-
-def _table(values: Floats, k: int) -> _Table:
-    distances = squared_distances(values)
-    most = min(2 * k - 1, len(values))
-    # the nearest of all, at 0, is the record itself
-    nearest = np.sort(np.partition(distances, most - 1, axis=1)[:, :most], axis=1)
-    return _Table(distances, np.ascontiguousarray(np.cumsum(nearest, axis=1)))
+    At most as much as a partition known, so that a branch that has none is above it. Where it is that much from the
+    beginning, prices are so high that pricing takes long.
+    """
+    prices = np.maximum(0.0, node.bound.prices)
+    if not node.decisions.together and not node.decisions.apart:
+        return np.full(len(prices), known)
+    return np.minimum(known, _ALONE * (prices + prices.mean()))
 
 
 @dataclass(frozen=True)
@@ -169,7 +227,7 @@ class _Priced:
 
 
 def _price(
-    table: _Table,
+    table: PairTable,
     prices: Floats,
     cuts: Cuts,
     multipliers: Floats,
@@ -178,14 +236,19 @@ def _price(
     threads: int,
     over: Callable[[], bool],
     neglect: float,
+    decided: tuple[Ints, tuple[Pair, ...]] | None = None,
 ) -> _Priced | None:
-    """Price groups of k from all roots, and larger ones from pairs of records of cuts; None where it was stopped."""
+    """Price groups of k from all roots, and larger ones from pairs of records; None where it was stopped.
+
+    ``decided`` are the mates of records and the pairs that are together.
+    """
     n = len(prices)
     active = np.flatnonzero(multipliers > 0.0)
     cuts, multipliers = take_cuts(cuts, active), multipliers[active]
     order, rank = ranked(prices)
     own = (table.distances, table.near, prices, rank, *cuts_of_records(cuts, n), cuts.starts, cuts.rows, cuts.steps)
-    pairs = pairs_of(cuts)
+    mates, together = decided or (np.arange(n), ())
+    pairs = np.unique(np.concatenate([pairs_of(cuts), np.sort(np.reshape(together, (-1, 2)).astype(np.int64))]), axis=0)
     watch, jobs, tasks = new_watch(), [], []
     for size in range(k, min(2 * k - 1, n) + 1):
         firsts = order[::-1, None] if size == k else pairs
@@ -195,7 +258,7 @@ def _price(
             least, counts = np.full(len(chunk), -neglect), np.zeros(len(chunk), dtype=np.int64)
             found = np.empty((len(chunk), _KEPT, size), dtype=np.int64)
             jobs.append((chunk[:, 0], least, found, counts))
-            tasks.append(partial(price_penalised, *own, multipliers, size, chunk, least, found, counts, watch))
+            tasks.append(partial(price_penalised, *own, multipliers, mates, size, chunk, least, found, counts, watch))
     if run_watched(tasks, [watch], threads, over) is None:
         return None
     all_least, groups = np.full(n, -neglect), []

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.draws import open_stream
-from shoal.kernels.pool import Pool, nearest, open_pool
+from shoal.kernels.pool import Pool, nearly_nearest, open_pool
 from shoal.kernels.representatives import group_rows
 from shoal.partition.optimal.annealing import anneal
 from shoal.partition.optimal.objective import errors_of_groups
@@ -16,6 +16,8 @@ from shoal.partition.optimal.problem import Problem
 
 LONG = 300  # proposals a record from which a cycle starts far above the temperature at which groups form
 _NEIGHBOURS = 30
+EXACT = np.float32(1.0)  # the slack of neighbours that are the nearest
+NEARLY = np.float32(2.25)  # that of a large table: a third of the time in ten columns, and groups as good
 _FAR_ABOVE = 10.0  # times the mean error of a record: there are no groups at this temperature
 _COLD = 0.01  # times the error of a record
 
@@ -76,20 +78,24 @@ def neighbours_of(part: Problem) -> Neighbours:
     """Return the rows nearest to each row, and the squared distance to the k-th of them."""
     neighbours = np.empty((len(part), min(_NEIGHBOURS, len(part) - 1)), dtype=np.int64)
     scales = np.empty(len(part))
-    find_neighbours(open_pool(part.points), 0, len(part), neighbours, scales, min(part.k, neighbours.shape[1]))
+    rank = min(part.k, neighbours.shape[1])
+    find_neighbours(open_pool(part.points), 0, len(part), neighbours, scales, rank, EXACT)
     return neighbours, scales
 
 
 @kernel
-def find_neighbours(pool: Pool, start: int, stop: int, neighbours: Integers, scales: Floats, rank: int) -> None:
+def find_neighbours(
+    pool: Pool, start: int, stop: int, neighbours: Integers, scales: Floats, rank: int, slack: np.float32
+) -> None:
     """Fill ``neighbours`` (n, m) with the rows nearest to each row, without itself, and ``scales`` (n,).
 
-    Rows from start to stop; ``scales`` are squared distances to the neighbour of a rank.
+    Rows from start to stop; ``scales`` are squared distances to the neighbour of a rank. See
+    :func:`~shoal.kernels.pool.nearly_nearest` for ``slack``.
     """
     width = neighbours.shape[1]
     rows, distances = np.empty(width + 1, np.int64), np.empty(width + 1)
     for row in range(start, stop):
-        nearest(pool, row, width + 1, rows, distances)
+        nearly_nearest(pool, row, width + 1, slack, rows, distances)
         filled = 0
         scales[row] = distances[rank]
         for near in rows:

@@ -28,7 +28,7 @@ from shoal.kernels.representatives import group_rows
 from shoal.kernels.tree import open_tree_pool
 from shoal.kernels.watch import DONE, new_watch
 from shoal.partition.optimal.crossover import better_parts
-from shoal.partition.optimal.improve import find_neighbours, renumbered
+from shoal.partition.optimal.improve import NEARLY, find_neighbours, renumbered
 from shoal.partition.optimal.large_annealing import Levels, Partition, anneal_region, enter_all
 from shoal.partition.optimal.problem import Problem
 from shoal.partition.search.pace import Lengths, Pace, TellCycle
@@ -47,6 +47,9 @@ _PHASES = 12  # times that regions are cut in a cycle
 _QUENCH = 0.1  # part of the proposals at the end that take improvements only
 _MORE, _MOST = 5, 64  # neighbours of a record: so many more than k at least, and at most
 _SPARSE = 24  # neighbours where k is above that, and no group can be founded by neighbours
+_MANY = (
+    1_000_000  # records times k from which that is so for all large k: finding neighbours would take most of the time
+)
 _LARGE = 16  # k from which other groups are beyond the nearest neighbours
 QUICK = 500_000  # records times k up to which more neighbours than that are found in a moment
 _COLDEST = 0.04  # times the square of the distance to the k-th neighbour
@@ -106,7 +109,8 @@ def by_place(points: Floats) -> Ints:
 def lay_out(problem: Problem, order: Ints, threads: int) -> LargeTable:
     """Put a table into an order, in which blocks follow each other, and find the neighbours of its records."""
     values, k = np.ascontiguousarray(problem.points[order]), problem.k
-    width = min(k + max(_MORE, k // 2), _MOST if k <= _MOST else _SPARSE)
+    dense = k < _LARGE or (k <= _MOST and len(order) * k <= _MANY)
+    width = min(k + max(_MORE, k // 2), _MOST if dense else _SPARSE)
     blocks = problem.blocks[order]
     starts = np.flatnonzero(np.diff(blocks, prepend=-1, append=-1))
     neighbours, scales = np.empty((len(order), width), dtype=np.int32), np.zeros(len(order))
@@ -131,7 +135,7 @@ def _find(values: Floats, neighbours: NDArray[np.int32], scales: Floats, rank: i
     """Fill in the neighbours of all rows, and the squared distances to those of a rank."""
 
     def find(pool: Pool, start: int, stop: int) -> None:
-        find_neighbours(pool, start, stop, neighbours, scales, rank)
+        find_neighbours(pool, start, stop, neighbours, scales, rank, NEARLY)
 
     search_in_chunks(open_pool(values), find, len(values), threads)
 

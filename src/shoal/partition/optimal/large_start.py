@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -49,8 +50,16 @@ _DESCENT = 10  # proposals for each record that judge a start
 Fast = Callable[[Records, int, Ints], Ints]
 
 
-def start_large(problem: Problem, threads: int) -> tuple[Ints, LargeTable]:
-    """Return groups of k to 2k - 1 records, which lose no more than MDAV of each block, and the table laid out."""
+class Start(NamedTuple):
+    """Groups of k to 2k - 1 records, which lose no more than MDAV of each block, these, and the table laid out."""
+
+    groups: Ints
+    by_mdav: Ints
+    table: LargeTable
+
+
+def start_large(problem: Problem, threads: int) -> Start:
+    """Return where to start, as if the means of complete records were released."""
     order = np.concatenate([rows[by_place(problem.points[rows])] for rows in _blocks(problem)])
     # a huge table in the order of its places, which is twice as fast: only ties are broken in another way
     huge = len(problem) > _HUGE
@@ -68,9 +77,9 @@ def start_large(problem: Problem, threads: int) -> tuple[Ints, LargeTable]:
     if problem.k > _SMALL:
         quick = _race(problem, table, quick, by_mdav, threads)
     best = min([quick, by_mdav], key=partial(_cost, table))
-    groups = np.empty_like(best)
-    groups[order] = best
-    return groups, table
+    groups, mdav_groups = np.empty_like(best), np.empty_like(by_mdav)
+    groups[order], mdav_groups[order] = best, by_mdav
+    return Start(groups, mdav_groups, table)
 
 
 def _of_blocks(problem: Problem, table: LargeTable, method: Fast | None) -> Ints:

@@ -9,6 +9,8 @@ Cost: O(n d) for each centre and step, and some five steps.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from shoal.kernels.arrays import Floats, Ints
@@ -30,6 +32,23 @@ def squared_distances(values: Floats) -> Floats:
             distances[i, j] = total
             distances[j, i] = total
     return distances
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """What pricing looks up: distances of pairs (n, n), and sums of those to the nearest 0, 1, ... 2k - 2 records."""
+
+    distances: Floats
+    near: Floats
+
+
+def pair_table(values: Floats, k: int) -> PairTable:
+    """Return the distances of all pairs of ``values`` (n, d), and of the nearest."""
+    distances = squared_distances(values)
+    most = min(2 * k - 1, len(values))
+    # the nearest of all, at 0, is the record itself
+    nearest = np.sort(np.partition(distances, most - 1, axis=1)[:, :most], axis=1)
+    return PairTable(distances, np.ascontiguousarray(np.cumsum(nearest, axis=1)))
 
 
 @kernel

@@ -37,6 +37,7 @@ from shoal.partition.search.searchable import TellBound, join_blocks
 from shoal.partition.univariate import univariate
 
 _FIRST = 10  # proposals for each record in the first cycle
+_SORTED = 10  # k from which a median costs by the size of its group
 _LARGE_GROUPS = 12  # k from which one annealing in place finds better groups than combining does
 
 
@@ -94,6 +95,8 @@ class NumericSearch:
         if self._kind == "large":
             return large.usual_passes(self.size, self.problem.values.shape[1], self.problem.k)
         share = 0.1 ** not_by_formula(self.problem)  # a proposal that is not by formula costs tenfold
+        if self.problem.objective is not None and not self.problem.objective.plain:
+            share *= min(1.0, _SORTED / self.problem.k)
         return int(np.clip(5e6 * share / self.size, 100 * share, 3000 * share))
 
     def start(self, threads: int) -> Reached:
@@ -104,9 +107,13 @@ class NumericSearch:
         problem = self.problem
         settled = problem.values.shape[1] == 1 and problem.objective is None and problem.limits is None
         if self._kind == "large" and not settled:
-            groups, table = start_large(problem, threads)
+            groups, _, table = start_large(problem, threads)
             cost = problem.cost(groups)
             return Reached(groups, cost, cost == 0.0, [], table)
+        if self._kind == "regions" and not settled and self.begin is None:
+            groups = _start_by_formula(problem, threads)
+            cost = problem.cost(groups)
+            return Reached(groups, cost, cost == 0.0, [])
         rows_of_blocks = [np.flatnonzero(problem.blocks == block) for block in np.unique(problem.blocks)]
         few = self._kind == "whole" and max(map(len, rows_of_blocks)) <= FEW
         labels = []
@@ -119,7 +126,7 @@ class NumericSearch:
             elif self.begin is not None:
                 labels.append(renumbered(self.begin[rows]))
             else:
-                labels.append(start(part))
+                labels.append(_quick_groups(part, threads))
         settled |= few
         groups = join_blocks(rows_of_blocks, labels)
         cost = problem.cost(groups)
@@ -217,6 +224,37 @@ class NumericSearch:
             return None
         pace.measured(passes, time.monotonic() - began)
         return better_parts(problem.values, problem.objective, groups, join_blocks(regions, labels), problem.k)
+
+
+def _quick_groups(problem: Problem, threads: int) -> Ints:
+    """Return the best that is found quickly for one block of a small table."""
+    tried = [start(problem)]
+    if problem.objective is not None and len(problem) >= 2 * problem.k:
+        tried.append(_start_by_formula(problem, threads))
+    return min(tried, key=problem.cost)
+
+
+def _start_by_formula(problem: Problem, threads: int) -> Ints:
+    """Return groups that lose little as if means of complete records were released, for which a step is quick.
+
+    They are those of MDAV where what is released makes these cheaper.
+    """
+    plain = Problem(problem.points, None, problem.blocks, None, problem.k)
+    groups, by_mdav, table = start_large(plain, threads)
+    lengths = large.lengths(len(problem))
+    passes = lengths.first
+    better = large.cycle_of_table(
+        table,
+        groups,
+        passes,
+        (0, 0),
+        hottest=large.hottest_of(passes),
+        threads=threads,
+        pace=Pace(None, lengths),
+        progress=None,
+    )
+    assert better is not None  # there is no time that could run out
+    return min([better, by_mdav], key=problem.cost)
 
 
 def _costs_of_subsets(problem: Problem) -> Floats:

@@ -37,6 +37,7 @@ def price_penalised(  # noqa: PLR0915 - a search loop in one piece
     cut_rows: Ints,
     steps: Ints,
     multipliers: Floats,
+    mates: Ints,
     size: int,
     firsts: Ints,
     least: Floats,
@@ -49,7 +50,8 @@ def price_penalised(  # noqa: PLR0915 - a search loop in one piece
     With one first member, w = 1, the others have a lower ``rank`` (n,); with several they are any. ``distances`` is
     (n, n), ``near`` (n, size) the sum of the distances to the 0, 1, ... nearest others, ``prices`` (n,). Cuts of
     record i are ``of_cuts[of_records[i]:of_records[i + 1]]``; ``cut_starts``, ``cut_rows`` and ``steps`` are those of
-    cuts, with their ``multipliers``. ``found`` (m, t, size) and ``counts`` (m,), 0 before, take the t last improvements
+    cuts, with their ``multipliers``; ``mates`` (n,) is the next record that has to be with each, itself where there is
+    none. ``found`` (m, t, size) and ``counts`` (m,), 0 before, take the t last improvements
     of each. Returns early where the watch says so: nothing is then known about those that are not finished.
     """
     n, w = len(prices), firsts.shape[1]
@@ -80,14 +82,17 @@ def price_penalised(  # noqa: PLR0915 - a search loop in one piece
                     smallest, place, penalty,
                 )  # fmt: skip
                 fresh = False
-            first = -1
+            first, missing = -1, _missing(mates, member[: level + 1])
             if count[level] >= left:
                 smallest[:left] = np.inf
                 for a in range(count[level]):
                     into_smallest(smallest, left, keys[level, a])
+                    if not _fits(mates, member[: level + 1], rows[level, a], missing, left):
+                        continue
                     if first < 0 or keys[level, a] < keys[level, first]:
                         first = a
-                if base[level] + smallest[:left].sum() >= best:
+                total = smallest[:left].sum() if left > 1 or first < 0 else keys[level, first]
+                if base[level] + total >= best:
                     first = -1
             if first < 0 or left == 1:
                 if first >= 0:  # the last place: its key is what it adds
@@ -110,10 +115,44 @@ def price_penalised(  # noqa: PLR0915 - a search loop in one piece
                 rows[level + 1, a] = rows[level, a]
                 own[level + 1, a] = own[level, a] + distances[taken, rows[level, a]] / size
             count[level + 1] = last
+            if missing >= 0:
+                count[level] = 0  # nothing without it
             level += 1
             fresh = True
         least[number] = best
         watch[DONE] += 1
+
+
+@kernel
+def _missing(mates: Ints, members: Ints) -> int:
+    """Return a record that has to be with the members and is not yet, or -1."""
+    for i in members:
+        if mates[i] != i:
+            there = False
+            for j in members:
+                there |= j == mates[i]
+            if not there:
+                return mates[i]
+    return -1
+
+
+@kernel
+def _fits(mates: Ints, members: Ints, row: int, missing: int, left: int) -> bool:
+    """Whether a record may be the next: the missing one where there is one, and the last leaves none missing."""
+    if missing >= 0 and row != missing:
+        return False
+    if left > 1:
+        return True
+    for i in members:
+        there = mates[i] == row
+        for j in members:
+            there |= j == mates[i]
+        if not there:
+            return False
+    there = mates[row] == row
+    for j in members:
+        there |= j == mates[row]
+    return there
 
 
 @kernel

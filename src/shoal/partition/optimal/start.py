@@ -1,4 +1,4 @@
-"""Start: the better of two fast partitions, MDAV-single of all records and of the cells of a spread tree.
+"""Start of a small table: the better of MDAV-single of all records and of the cells of a spread tree.
 
 On clustered data cutting between clusters first loses far less; on evenly spread data MDAV-single of all records is a
 little better. Both give groups of k to 2k - 1 records.
@@ -13,11 +13,9 @@ from shoal.columns.scaling import Records
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.representatives import group_rows
 from shoal.kernels.watch import new_watch
-from shoal.partition.mdav import mdav, mdav_single
+from shoal.partition.mdav import mdav_single
 from shoal.partition.optimal.problem import Problem
 
-_WHOLE = 200_000  # records up to which MDAV-single of all of them is tried
-_FEW_COLUMNS = 6  # up to which MDAV of any number of records is quick, and loses less than blocks
 _BLOCK = 1000
 
 
@@ -26,14 +24,9 @@ def start(problem: Problem) -> Ints:
     points, k, n = problem.points, problem.k, len(problem)
     if n < 2 * k:
         return np.zeros(n, dtype=np.int64)
-    many, quick = n > _WHOLE, points.shape[1] <= _FEW_COLUMNS
-    tried = []
-    if not many or quick:
-        method = mdav if many else mdav_single  # a million records: half the time for the same loss
-        tried.append(method(Records(points), k, new_watch()))
-    if not many or not quick:
-        tried.append(_by_block(points, spread_tree(points, k, max(_BLOCK, 2 * k)), k))
-    return tried[int(np.argmin([problem.cost(groups) for groups in tried]))]
+    blocks = spread_tree(points, k, max(_BLOCK, 2 * k))
+    tried = [mdav_single(Records(points), k, new_watch()), _by_block(points, blocks, k)]
+    return min(tried, key=problem.cost)
 
 
 def _by_block(points: Floats, blocks: Ints, k: int) -> Ints:

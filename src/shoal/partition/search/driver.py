@@ -68,8 +68,7 @@ def search(
         settled=done == 0 and problem.finished(state),
         bound=proved.bound if proved else None,
         before=tuple(other for other in before if not np.array_equal(other, groups)),
-        prices=proved.prices if proved else None,
-        penalties=proved.penalties if proved else (),
+        proof=proved,
     )
 
 

@@ -16,13 +16,42 @@ class Penalty(NamedTuple):
     multiplier: float
 
 
+class Leaf(NamedTuple):
+    """The prices of some rows, and penalties, that prove a bound for all partitions that keep some decisions."""
+
+    prices: Floats
+    penalties: tuple[Penalty, ...] = ()
+
+
+class Fork(NamedTuple):
+    """Two proofs: one for partitions with both rows of a pair in one group, one for those with them in two."""
+
+    pair: tuple[int, int]
+    together: Leaf | Fork
+    apart: Leaf | Fork
+
+
+class Branches(NamedTuple):
+    """The proof of a block that was divided: its rows, and what is proved in each branch."""
+
+    rows: Ints
+    tree: Fork
+
+
 class Proved(NamedTuple):
-    """A lower bound, whether it is as high as it gets, and the prices (n,) and penalties that prove it, if any."""
+    """A lower bound, whether it is as high as it gets, and what proves it.
+
+    Prices (n,) and penalties are those of all rows but of blocks that have ``branches``. ``groups`` (n,) are a better
+    partition than the one known, where the proof came across one, which costs ``cost``.
+    """
 
     bound: float
     complete: bool = False
     prices: Floats | None = None
     penalties: tuple[Penalty, ...] = ()
+    branches: tuple[Branches, ...] = ()
+    groups: Ints | None = None
+    cost: float | None = None
 
 
 @dataclass(frozen=True)
@@ -47,8 +76,8 @@ class Found:
         What every partition is proved to cost at least, where that was tried or comes by itself.
     before : tuple of int64 (n,)
         Groups that cost more, from the last cycles before the end, where they were asked for.
-    prices, penalties : float64 (n,) or None, tuple of Penalty
-        What proves it.
+    proof : Proved or None
+        What proves it, and a better partition where the proof came across one.
     """
 
     groups: Ints
@@ -61,8 +90,7 @@ class Found:
     settled: bool = False
     bound: float | None = None
     before: tuple[Ints, ...] = ()
-    prices: Floats | None = None
-    penalties: tuple[Penalty, ...] = ()
+    proof: Proved | None = None
 
 
 def gap_of(cost: float, bound: float) -> float:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import FileError, PlanError
-from shoal.plan.plan import Reading
+from shoal.plan.reading import Reading
 from shoal.tables.files.formats import FORMATS, Format, check_writable, file_format
 from shoal.tables.files.pieces import ENDINGS, checksum_of, fixed_folder, piece_paths, read_pieces
 from shoal.tables.files.places import Address, is_stream, place_of
@@ -112,7 +112,11 @@ def settings_read(name: object) -> frozenset[str]:
     if not isinstance(name, str | Path):
         return frozenset()
     found = format_of(name)
-    return found.settings if found else frozenset({"table", "missing"})
+    if found:
+        return found.settings
+    place = place_of(name)
+    own = isinstance(place, Address) and place.table is not None
+    return frozenset({"missing"}) if own else frozenset({"table", "missing"})
 
 
 def read_file(name: str | Path, reading: Reading) -> Source:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal.errors import BrokenPromise
-from shoal.plan.plan import Reading
+from shoal.plan.reading import Reading
 from shoal.tables.files import Source, decoded, file_format, read_file
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import FileError
-from shoal.plan.plan import Reading
+from shoal.plan.reading import Reading
 
 if TYPE_CHECKING:
     import polars as pl
@@ -335,6 +335,6 @@ def written(column: pl.Series, form: CellForm | None) -> pl.Series:
 
     if form and (column.dtype.is_numeric() or form.date):
         return form.write(column.alias("")).alias(column.name)
-    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
+    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object, pl.Duration):
         raise FileError(f"column '{column.name}' has type {column.dtype}, which a text file cannot hold")
     return column.cast(pl.String)

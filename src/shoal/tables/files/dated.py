@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from shoal.plan.plan import Reading
+from shoal.plan.reading import Reading
 from shoal.tables.files.cells import CellForm, typed_column, written
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import FileError
-from shoal.plan.plan import Reading
+from shoal.plan.reading import Reading
 from shoal.tables.files.duckdb_file import read_duckdb
 from shoal.tables.files.excel import SheetForm, read_excel, read_excel_again, write_excel
 from shoal.tables.files.json_lines import JsonForm, read_json_lines, read_json_lines_again, write_json_lines

@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shoal.errors import DataError
+from shoal.errors import DataError, FileError
 from shoal.tables.files.cells import CellForm
 from shoal.tables.files.dated import as_texts, with_dates
+from shoal.tables.files.few_types import CellTypes, narrowed, retyped, with_text_for_nothing
 from shoal.tables.files.packing import packed, unpacked
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+_CELLS = CellTypes("JSON", largest=2**64 - 1, lists=True)
 
 
 @dataclass(frozen=True)
@@ -30,13 +34,17 @@ def read_json_lines(path: Path) -> tuple[pl.DataFrame, JsonForm]:
     data = unpacked(path)
     if not data.strip():
         raise DataError(f"'{path}' is empty")
-    frame, dates = with_dates(pl.read_ndjson(io.BytesIO(data), infer_schema_length=None))
+    try:
+        frame = pl.read_ndjson(io.BytesIO(data), infer_schema_length=None)
+    except RuntimeError:  # of polars before 1.30, which has no error of its own for this
+        raise FileError(f"cannot read '{path}': it is damaged, or not what its ending says") from None
+    frame, dates = with_dates(with_text_for_nothing(frame))
     return frame, JsonForm(dates)
 
 
 def write_json_lines(frame: pl.DataFrame, path: Path, form: JsonForm | None, kept: dict[str, pl.Series]) -> None:
     """Write a file; a missing value is null."""
-    texts = as_texts(frame, form.dates if form else {})
+    texts = as_texts(narrowed(frame, path, _CELLS), form.dates if form else {})
     path.write_bytes(packed(path, texts.write_ndjson().encode()))
 
 
@@ -45,7 +53,6 @@ def read_json_lines_again(path: Path, frame: pl.DataFrame, form: JsonForm | None
     import polars as pl
 
     form = form or JsonForm({})
-    schema = {name: pl.String if dtype.is_temporal() else dtype for name, dtype in frame.schema.items()}
-    found = pl.read_ndjson(io.BytesIO(unpacked(path)), schema=schema)
+    found = pl.read_ndjson(io.BytesIO(unpacked(path)), infer_schema_length=None)
     dated, _ = with_dates(found)
-    return dated.cast({name: dtype for name, dtype in frame.schema.items() if dtype.is_temporal()}), form
+    return retyped(dated, frame), form

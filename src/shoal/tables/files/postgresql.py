@@ -1,13 +1,14 @@
 """Tables of a PostgreSQL server, through ADBC (the extra ``sql``): read in one query, written in one transaction.
 
-Numbers with decimals stay exact, and types that have no column here, such as uuid, json or an enum, are texts; in the
-same database they are written back as the types they were. A release is read again before it is committed, and what is
-in the table must be what was checked. No message has what the server says: that may show cells, or the address.
+A release comes with a table of its own for its manifest, of one row and in the same transaction: there are both, or
+neither. Numbers with decimals stay exact, and types that have no column here, such as uuid, json or an enum, are texts;
+in the same database they are written back as the types they were. A release is read again before it is committed, and
+what is in the table must be what was checked. No message has what the server says: that may show cells, or the address.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,8 @@ _COLUMNS = """SELECT a.attname, t.typname, format_type(a.atttypid, a.atttypmod) 
 JOIN pg_type t ON t.oid = a.atttypid WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum"""
 _WHERE = "SELECT pg_postmaster_start_time()::text, current_database()::text"
+_BESIDE = "_manifest"
+_LONGEST = 63  # bytes of a name, of which the server cuts off the rest
 _STATES = {  # of SQL, by how they begin
     "42501": "the user may not do that",
     "08": "no server answers there, or it refuses the user, the password or the name of the database; a password may "
@@ -58,7 +61,7 @@ class PostgresForm:
 def read_postgresql(address: Address, table: str | None) -> tuple[pl.DataFrame, PostgresForm, str]:
     """Read a table or view: its columns, where it was, and what it is called."""
     with _connected(address) as cursor:
-        name, full = _found(cursor, address, table or address.table)
+        name, full = _found(cursor, address, address.table or table)
         frame, types = _whole(cursor, full)
         return frame, PostgresForm(_rows(cursor, _WHERE)[0], full, types), name
 
@@ -94,46 +97,115 @@ def check_new(address: Address, form: object, overwrite: bool) -> None:
     """Refuse a table that cannot become a new one, or is the one that was read, before any work is done."""
     if address.table is None:
         raise FileError(f"'{address.shown}': name the table to write behind the address, as in {address.shown}#release")
+    if len(manifest_table(address.table).rpartition(".")[2].encode()) > _LONGEST:
+        raise FileError(
+            f"the table '{address.table}' has a name of more than {_LONGEST - len(_BESIDE)} bytes, too long for that "
+            "of its manifest; choose a shorter one"
+        )
     with _connected(address) as cursor:
         _check_free(cursor, address, form, overwrite)
 
 
-def _check_free(cursor: Any, address: Address, form: object, overwrite: bool) -> str:
-    """Return the full name of the table to write, which is not that of the original."""
+def manifest_table(table: str) -> str:
+    """Return what the table with the manifest of a release is called.
+
+    >>> manifest_table("public.persons")
+    'public.persons_manifest'
+    """
+    return f"{table}{_BESIDE}"
+
+
+def read_manifest_table(address: Address) -> str | None:
+    """Return the manifest in the table that is beside a release; None where there is none."""
+    if address.table is None:
+        return None
+    beside = _full(manifest_table(address.table))
+    with _connected(address) as cursor:
+        if not _is_manifest(cursor, beside):
+            return None
+        rows = _rows(cursor, f"SELECT manifest::text FROM {beside}")
+        return str(rows[0][0]) if len(rows) == 1 else None
+
+
+def _full(table: str) -> str:
+    """Return a name that may have a schema in front, in quotes."""
+    schema, _, own = table.rpartition(".")
+    return f"{quoted(schema)}.{quoted(own)}" if schema else quoted(own)
+
+
+def _is_manifest(cursor: Any, full: str) -> bool:
+    """Whether there is a table of that name that has the form of a manifest's."""
+    if _rows(cursor, "SELECT to_regclass($1)::text", (full,))[0][0] is None:
+        return False
+    return [(name, kind) for name, kind, _ in _rows(cursor, _COLUMNS, (full,))] == [("manifest", "json")]
+
+
+def _check_free(cursor: Any, address: Address, form: object, overwrite: bool) -> tuple[str, str]:
+    """Return the full names of the table to write, which is not that of the original, and of its manifest's."""
     assert address.table is not None
-    schema, _, own = address.table.rpartition(".")
-    full = f"{quoted(schema)}.{quoted(own)}" if schema else quoted(own)
-    there = _rows(cursor, "SELECT to_regclass($1)::text", (full,))[0][0]
-    if there is None:
-        return full
-    if isinstance(form, PostgresForm) and form.server == _rows(cursor, _WHERE)[0]:
-        same = _rows(cursor, "SELECT to_regclass($1) = to_regclass($2)", (full, form.table))[0][0]
-        if same:
-            raise FileError(f"the table '{address.table}' is the original; write to another table")
-    if not overwrite:
-        raise OutputExists(f"the table '{address.table}' is there already; name another, or replace it with --force")
-    return full
+    beside = manifest_table(address.table)
+    here = isinstance(form, PostgresForm) and form.server == _rows(cursor, _WHERE)[0]
+    for name in (address.table, beside):
+        full = _full(name)
+        if _rows(cursor, "SELECT to_regclass($1)::text", (full,))[0][0] is None:
+            continue
+        if isinstance(form, PostgresForm) and here:
+            same = _rows(cursor, "SELECT to_regclass($1) = to_regclass($2)", (full, form.table))[0][0]
+            if same:
+                raise FileError(f"the table '{name}' is the original; write to another table")
+        if not overwrite:
+            raise OutputExists(f"the table '{name}' is there already; name another, or replace it with --force")
+        if name == beside and not _is_manifest(cursor, full):
+            raise FileError(
+                f"the table '{name}', where the manifest goes, is there and is no manifest; write to another table"
+            )
+    return _full(address.table), _full(beside)
 
 
 @contextmanager
-def written_postgresql(frame: pl.DataFrame, address: Address, form: object, overwrite: bool) -> Iterator[None]:
-    """Write a table in a transaction that ends with the block: committed, or nothing of it is there."""
+def written_postgresql(
+    frame: pl.DataFrame, address: Address, form: object, overwrite: bool
+) -> Iterator[Callable[[str], None]]:
+    """Write a table in a transaction that ends with the block: committed, or nothing of it is there.
+
+    Gives a function that writes the manifest, as JSON, into the same transaction.
+    """
     with _connected(address) as cursor:
-        full = _check_free(cursor, address, form, overwrite)
+        full, beside = _check_free(cursor, address, form, overwrite)
         own = form if isinstance(form, PostgresForm) and form.server == _rows(cursor, _WHERE)[0] else None
         types = {column.name: own.types[column.name] if own else _type_of(column) for column in frame}
         sent = _sendable(frame)
         cursor.adbc_ingest("shoal_sent", sent.with_row_index("shoal_row").to_arrow(), mode="create", temporary=True)
         if overwrite:
             cursor.execute(f"DROP TABLE IF EXISTS {full}")
+            cursor.execute(f"DROP TABLE IF EXISTS {beside}")
         declared = ", ".join(f"{quoted(name)} {kind}" for name, kind in types.items())
         cursor.execute(f"CREATE TABLE {full} ({declared})")
         cast = ", ".join(f"{quoted(name)}::{kind}" for name, kind in types.items())
         cursor.execute(f"INSERT INTO {full} SELECT {cast} FROM pg_temp.shoal_sent ORDER BY shoal_row")
         cursor.execute("DROP TABLE pg_temp.shoal_sent")
         _check_written(cursor, full, frame)
-        yield
+
+        def tell(manifest: str) -> None:
+            cursor.execute(f"CREATE TABLE {beside} (manifest json NOT NULL)")
+            cursor.execute(f"REVOKE ALL ON {beside} FROM PUBLIC")  # it is not for those who get the release
+            cursor.execute(f"INSERT INTO {beside} VALUES ($1::text::json)", (manifest,))
+
+        yield tell
+        _commit(cursor, address)
+
+
+def _commit(cursor: Any, address: Address) -> None:
+    """End the transaction; where no answer comes, nobody can say whether it was."""
+    from adbc_driver_postgresql import dbapi
+
+    try:
         cursor.connection.commit()
+    except dbapi.OperationalError:
+        raise FileError(
+            f"'{address.shown}': the connection was lost at the last step; the release is there, and whole, where the "
+            f"table '{manifest_table(address.table or '')}' is, and otherwise nothing of it"
+        ) from None
 
 
 def _check_written(cursor: Any, full: str, frame: pl.DataFrame) -> None:

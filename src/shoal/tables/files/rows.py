@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import DataError, FileError, printable
-from shoal.plan.plan import Reading
+from shoal.plan.reading import Reading
 from shoal.plan.xml_input import feed, stream_parser
 from shoal.tables.files.cells import CellForm, typed_column, typed_like, written
 

@@ -16,11 +16,13 @@ from urllib.parse import quote
 from shoal.errors import DataError, FileError
 from shoal.tables.files.cells import CellForm
 from shoal.tables.files.dated import as_texts, with_dates
+from shoal.tables.files.few_types import CellTypes, narrowed, retyped
 from shoal.tables.files.named_tables import chosen, quoted
 
 if TYPE_CHECKING:
     import polars as pl
 
+_CELLS = CellTypes("SQLite", largest=2**63 - 1, infinite=True, bytes=True)
 _SHOWN = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
 
 
@@ -90,14 +92,7 @@ def _plain(frame: pl.DataFrame, dates: dict[str, CellForm], path: Path) -> pl.Da
     """Return a table of whole numbers, floats, texts and bytes."""
     import polars as pl
 
-    wrong = [column.name for column in frame if column.dtype.is_nested() or column.dtype in (pl.Object, pl.Duration)]
-    if wrong:
-        raise FileError(f"'{path}': SQLite cannot hold the lists or objects of {', '.join(wrong)}; write .parquet")
-    texts = as_texts(frame, dates)
-    casts = [column.cast(pl.Float64) for column in texts if column.dtype.is_decimal()]
-    casts += [column.cast(pl.Int64) for column in texts if column.dtype in (pl.Boolean, pl.UInt64)]
-    casts += [column.cast(pl.String) for column in texts if isinstance(column.dtype, pl.Categorical | pl.Enum)]
-    return texts.with_columns(casts)
+    return as_texts(narrowed(frame, path, _CELLS), dates).with_columns(pl.col(pl.Boolean).cast(pl.Int64))
 
 
 def _affinity(dtype: pl.DataType) -> str:
@@ -111,4 +106,4 @@ def _affinity(dtype: pl.DataType) -> str:
 def read_sqlite_again(path: Path, frame: pl.DataFrame, form: SqliteForm | None) -> tuple[pl.DataFrame, SqliteForm]:
     """Read a file that ``frame`` was written to, with the types of the frame."""
     found, form = read_sqlite(path, None)
-    return found.cast(frame.schema), form
+    return retyped(found, frame), form

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from shoal.errors import DataError, FileError, counted, did_you_mean, printable
 from shoal.plan.delimited import find_delimiter, first_rows
-from shoal.plan.plan import Reading
+from shoal.plan.reading import Reading
 from shoal.tables.files.cells import CellForm, several_zones, typed_cells, typed_like, written
 from shoal.tables.files.packing import packed, unpacked
 

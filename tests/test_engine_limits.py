@@ -1,0 +1,118 @@
+"""What an engine meets that is too large, full or strange: it spills, or says so in one sentence and leaves nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+from shoal.engines.duckdb import DuckdbEngine
+from shoal.engines.engine import BLOCK, ROW
+from tables_for_engines import PLANS, TABLE, digest
+
+pytest.importorskip("duckdb")
+ROWS = 400_000
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory):
+    """Rows with their blocks that do not fit into the memory that DuckDB has."""
+    path = tmp_path_factory.mktemp("engines") / "blocked.parquet"
+    rng = np.random.default_rng(0)
+    kept = {f"kept_{i}": rng.integers(0, 2**60, size=ROWS) for i in range(40)}
+    order = {BLOCK: rng.integers(0, 20, size=ROWS), ROW: rng.permutation(ROWS)}
+    pl.DataFrame({**kept, **order}).write_parquet(path, compression="lz4", row_group_size=20_000)
+    return path
+
+
+@pytest.fixture
+def aside(tmp_path, monkeypatch):
+    """Where rows are put aside."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "aside"))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    (tmp_path / "aside").mkdir()
+    return tmp_path / "aside"
+
+
+@pytest.fixture
+def small_engine(aside, tmp_path):
+    """An engine with 115 MiB for DuckDB, on a table that plays no part."""
+    TABLE.head(5).write_parquet(tmp_path / "in.parquet")
+
+    def opened(threads):
+        return DuckdbEngine([tmp_path / "in.parquet"], 256 * 2**20, threads)
+
+    return opened
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_rows_that_do_not_fit_into_memory_are_sorted_on_disk(threads, wide, small_engine, aside):
+    engine = small_engine(threads)
+    spilt, blocks, rows = 0, [], 0
+    for table in engine._blocks(wide):
+        spilt = max(spilt, sum(one.stat().st_size for one in aside.glob("*/sorting/*")))
+        blocks.append(table.column(BLOCK)[0].as_py())
+        rows += table.num_rows
+        assert len(table.column(BLOCK).unique()) == 1
+        assert (np.diff(table.column(ROW).to_numpy()) > 0).all()
+    assert spilt > 10 * 2**20  # what DuckDB has written out of memory
+    assert blocks == list(range(20))
+    assert rows == ROWS
+    engine.close()
+    assert list(aside.iterdir()) == []
+
+
+def test_a_disk_that_is_full_while_sorting_is_told_and_nothing_is_left(wide, small_engine, aside):
+    engine = small_engine(2)
+    engine._run("SET max_temp_directory_size = '2MB'")
+    with pytest.raises(shoal.FileError, match="no room to sort on disk") as caught:
+        list(engine._blocks(wide))
+    assert len(str(caught.value).splitlines()) == 1
+    engine.close()
+    assert list(aside.iterdir()) == []
+
+
+def test_a_type_that_shoal_does_not_have_is_refused_as_a_quasi_identifier_and_kept_otherwise(aside, tmp_path):
+    import duckdb
+
+    source = tmp_path / "in.parquet"
+    with duckdb.connect() as connection:
+        connection.execute(
+            "COPY (SELECT random() AS x, {'a': i, 'b': [i]} AS pair, i::VARCHAR::BLOB AS raw, (i % 5)::UTINYINT AS u "
+            f"FROM range(60) t(i)) TO '{source}' (FORMAT parquet)"
+        )
+    plan = {"k": 3, "method": "mdav", "engine": "duckdb"}
+    for name in ("pair", "raw"):
+        with pytest.raises((shoal.PlanError, shoal.DataError), match=f"'{name}'") as caught:
+            shoal.protect(source, **plan, quasi_identifiers=["x", name], output=tmp_path / "out.parquet")
+        assert len(str(caught.value).splitlines()) == 1
+    assert not (tmp_path / "out.parquet").exists()
+    shoal.protect(source, **plan, quasi_identifiers=["x", "u"], output=tmp_path / "out.parquet")
+    before, after = (pl.read_parquet(path) for path in (source, tmp_path / "out.parquet"))
+    assert after.select("pair", "raw").equals(before.select("pair", "raw"))
+    assert after.schema == before.schema
+    assert list(aside.iterdir()) == []
+
+
+def test_text_has_no_types_and_is_refused_with_what_to_do(tmp_path):
+    TABLE.select("a", "b", "c").write_csv(tmp_path / "in.csv")
+    with pytest.raises(shoal.FileError) as caught:
+        shoal.protect(tmp_path / "in.csv", **PLANS["numbers"], engine="duckdb")
+    assert "polars.scan_csv" in str(caught.value)
+    release = shoal.protect(pl.scan_csv(tmp_path / "in.csv"), **PLANS["numbers"])
+    expected = shoal.protect(pl.read_csv(tmp_path / "in.csv"), **PLANS["numbers"], engine="memory")
+    assert isinstance(release.data, pl.LazyFrame)
+    assert digest(release.data.collect()) == digest(expected.data)
+
+
+def test_a_relation_over_text_gives_the_same_cells(tmp_path):
+    import duckdb
+
+    TABLE.select("a", "b", "c").write_csv(tmp_path / "in.csv")
+    with duckdb.connect() as connection:
+        relation = connection.read_csv(str(tmp_path / "in.csv"))
+        release = shoal.protect(relation, **PLANS["numbers"])
+        expected = shoal.protect(pl.read_csv(tmp_path / "in.csv"), **PLANS["numbers"], engine="memory")
+        assert type(release.data) is type(relation)
+        assert digest(release.data.pl()) == digest(expected.data)
