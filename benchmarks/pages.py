@@ -23,6 +23,7 @@ from learning_page import learning
 from markdown import DOCS, ROOT, made_by, put_between_marks, table, write
 from measures_page import measures
 from methods_page import SETS, methods
+from mixed_page import mixed
 from optimal_page import optimal
 from pictures import BLUE, BLUES, INK, RED, save
 from record import load
@@ -75,6 +76,7 @@ PAGES: dict[str, Callable[[], None]] = {
     "measures": measures,
     "sweep": sweep,
     "categories": categories,
+    "mixed": mixed,
     "report": report,
     "rules": rules,
     "rule_sets": rule_sets,

@@ -24,6 +24,7 @@ BENCHMARKS = (
     "measures",
     "sweep",
     "categories",
+    "mixed",
     "report",
     "rules",
     "paper_sets",

@@ -150,9 +150,9 @@ WRONG = {
     ),
     "combinations of one column": ({"combinations": "observed"}, "combinations: has no effect with fewer than two"),
     "refined groups": (
-        {"refine": True, "method": "sa-mdav"},
-        "refine: exchanges records by the sums of squares of numbers, and method 'sa-mdav' forms groups by distances "
-        "of any kind; leave it out, or use semantic-optimal",
+        {"refine": True, "method": "sa-mdav", "aggregators": {"age": "median"}},
+        "refine: lowers the loss of column 'age' where it is released as mean or weighted-mean, not as median; ask for "
+        "that aggregator, or leave refine out",
     ),
     "repaired blocks": (
         {"blocking": {"method": "univariate", "columns": ["age"], "repair": True}},

@@ -22,6 +22,7 @@ import numpy as np
 from shoal.columns.categories import AnyColumn, Category
 from shoal.columns.scaling import Scale
 from shoal.kernels.arrays import Flags, Floats, Ints, Numbers
+from shoal.kernels.box_tree import sort_keys
 from shoal.kernels.mixed import EQUAL, NUMBER, TABLE, Metric
 from shoal.kernels.numbering import number_keys
 
@@ -99,6 +100,11 @@ class Mixed:
     def rows(self) -> tuple[Ints, Ints]:
         """Rows sorted by their distinct record, in their order, and where those of each record start."""
         return np.argsort(self.record, kind="stable"), np.concatenate([[0], np.cumsum(self.counts)])
+
+    @cached_property
+    def keys(self) -> list[Floats]:
+        """What the codes of each column are sorted by, in the neighbour index."""
+        return sort_keys(self.values, self.order, self.metric)
 
     def spread(self, groups: Ints) -> Ints:
         """Give each record the group (m,) of the distinct record that it is."""

@@ -55,7 +55,7 @@ class Metric(NamedTuple):
     centring: Floats
 
 
-@kernel
+@kernel(inline=True)
 def cell_distance(a: float, b: float, metric: Metric, j: int) -> float:
     """Distance of two cells of a column, of which the second may be a centre."""
     kind = metric.kinds[j]
@@ -73,7 +73,7 @@ def cell_distance(a: float, b: float, metric: Metric, j: int) -> float:
     return 0.0 if a == b else 1.0
 
 
-@kernel
+@kernel(inline=True)
 def distance(one: Floats, other: Floats, metric: Metric) -> float:
     """Distance of a record (d,) from another or from a centre (d,)."""
     total = 0.0

@@ -173,12 +173,6 @@ class Method:
             why = f"knows nothing of the conditions that method '{self.name}' forms groups by; leave it out"
         elif self.by_column:
             why = f"has no effect with method '{self.name}', which treats columns one by one; leave it out"
-        elif self.mixed:
-            why = (
-                "exchanges records by the sums of squares of numbers, and method "
-                f"'{self.name}' forms groups by distances of any kind; leave it out, or use semantic-optimal, which "
-                "goes on from the groups of such methods"
-            )
         elif self.several_columns and columns == 1:
             why = f"has no effect, since method '{self.name}' is optimal for a single column; leave it out"
         return [f"refine: {why}"] if why else []

@@ -32,6 +32,7 @@ from shoal.release.quasi_identifiers import (
     held_aggregator,
     kind_of,
     method_mistakes,
+    refining_mistakes,
     unsupported,
 )
 from shoal.rules.guard import InWhole
@@ -169,6 +170,8 @@ def _without_effect(plan: Plan, method: Method, found: _Quasi) -> list[str]:
     """Say what was asked for that would have no effect."""
     widest = max(map(len, plan.quasi_identifiers))
     useless = method.without_effect(plan.options, widest) + (method.refine_mistakes(widest) if plan.refine else [])
+    if plan.refine and method.mixed and not useless:
+        useless += refining_mistakes(found.columns, found.aggregators, plan.combinations == "observed")
     cut = plan.blocking
     if method.by_column and cut and cut.columns and not found.columns.keys() <= set(cut.columns):
         useless.append(

@@ -219,3 +219,28 @@ def unsupported(plan: Plan, kinds: Mapping[str, Kind]) -> list[str]:
             "(--block-columns)"
         )
     return mistakes
+
+
+_LOWERED: dict[Kind, tuple[str, ...]] = {
+    Kind.SEMANTIC: ("centroid", "least-squares"),
+    Kind.ORDINAL: ("median",),
+    Kind.NOMINAL: ("mode", "weighted-plurality"),
+}
+
+
+def refining_mistakes(columns: Mapping[str, AnyColumn], aggregators: Mapping[str, str], observed: bool) -> list[str]:
+    """Say which aggregators release what refining records of any kind does not lower the loss of.
+
+    ``observed`` says that only combinations of categories that occur are released.
+    """
+    mistakes = []
+    for name, column in columns.items():
+        lowered = _LOWERED[column.kind] if isinstance(column, Category) else ("mean", "weighted-mean")
+        if aggregators[name] not in lowered:
+            mistakes.append(
+                f"refine: lowers the loss of column '{name}' where it is released as {' or '.join(lowered)}, not as "
+                f"{aggregators[name]}; ask for that aggregator, or leave refine out"
+            )
+    if observed:
+        mistakes.append("refine: does not look at which combinations occur; leave it out, or combinations: observed")
+    return mistakes

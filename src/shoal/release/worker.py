@@ -10,6 +10,7 @@ from shoal.kernels.arrays import Ints
 from shoal.kernels.given_away import Limits
 from shoal.partition.methods import METHODS
 from shoal.partition.refine import refine
+from shoal.partition.semantic_optimal.refining import RecordLoss, refine_mixed
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class BlockTask:
         Whether the groups are refined afterwards.
     threads : int
         Threads that this block has to itself.
+    loss : RecordLoss or None
+        What refined groups of records of any kind lose; for methods that take these.
     limits : Limits or None
         What groups must keep of confidential columns, for methods that go by it.
     """
@@ -43,6 +46,7 @@ class BlockTask:
     seed: int
     refined: bool = False
     threads: int = 1
+    loss: RecordLoss | None = None
     limits: Limits | None = None
 
 
@@ -54,4 +58,8 @@ def partition_block(task: BlockTask, watch: Ints) -> Ints:
     if method.told:
         more["limits"] = task.limits
     groups = method.function(records, task.k, watch, **task.options, **more)
-    return refine(task.quasi.points(task.threads), groups, task.k, watch) if task.refined else groups
+    if not task.refined:
+        return groups
+    if task.loss is not None:
+        return refine_mixed(records, groups, task.k, task.loss, task.seed, watch)
+    return refine(task.quasi.points(task.threads), groups, task.k, watch)

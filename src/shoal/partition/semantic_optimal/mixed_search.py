@@ -1,7 +1,8 @@
 """The search for records of any kind: what :mod:`shoal.partition.search` needs to know of distinct records in blocks.
 
-A cycle anneals every block once, from the best groups so far, on as many threads as there are. It has 50 proposals for
-each distinct record, the next one 100, 200, ...: what becomes of a block depends on these and on nothing in the others.
+A cycle anneals every block once, from the best groups so far, on as many threads as there are; one of many distinct
+records in regions (:mod:`regions`), with other borders in each cycle. It has 50 proposals for each distinct record, the
+next one 100, 200, ...: what becomes of a block depends on these and on nothing in the others.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.draws import open_stream
-from shoal.kernels.threads import run_watched
+from shoal.kernels.threads import run_watched, threads_of_each
 from shoal.kernels.watch import new_watch
 from shoal.partition.search.found import Proved
 from shoal.partition.search.pace import Lengths, Pace, TellCycle
@@ -23,11 +24,12 @@ from shoal.partition.semantic_optimal.annealing import anneal
 from shoal.partition.semantic_optimal.exact import exact_groups, small_enough
 from shoal.partition.semantic_optimal.neighbours import near_records
 from shoal.partition.semantic_optimal.problem import Portions, Problem
+from shoal.partition.semantic_optimal.regions import Region, join_regions, regions_of
 from shoal.partition.semantic_optimal.start import best_start, portions_of
-from shoal.partition.semantic_optimal.state import fill, open_state
+from shoal.partition.semantic_optimal.state import cost_of_portions, fill, open_state
 
 _FIRST = 50  # proposals for each distinct record in the first cycle
-_HOT, _COLD = 0.3, 5e-3  # temperatures, in units of what a group that loses something loses in the middle
+_HOT, _WARM, _COLD = 0.3, 0.03, 5e-3  # warm: where a cycle is too short to recover from more
 _FEW = 20  # distinct records that are searched to compile
 
 
@@ -54,12 +56,16 @@ class MixedSearch:
         The problem of each.
     begin : int64 (n,) or None
         Groups to start from, which meet the limits of the problems.
+    hot, cold : float
+        Temperatures of a cycle, in units of what a group that loses something loses in the middle.
     """
 
     whole: Problem
     rows_of_blocks: list[Ints]
     problems: list[Problem]
     begin: Ints | None = None
+    hot: float = _HOT
+    cold: float = _COLD
     measure = "record loss"
 
     @property
@@ -73,15 +79,16 @@ class MixedSearch:
         return Lengths(_FIRST)
 
     def usual_passes(self) -> int:
-        """Return the number of proposals for each distinct record that takes some seconds, and is at least 12."""
-        return int(np.clip(1_500_000 // self.size, 12, 5000))
+        """Return the number of proposals for each distinct record that takes some seconds, and is at least 8."""
+        return int(np.clip(900_000 // self.size, 8, 5000))
 
     def start(self, threads: int) -> list[Reached]:
         """Return the best groups of several methods, block by block; those of few records are the best there are."""
         watch = new_watch()
         pairs = zip(self.problems, self.rows_of_blocks, strict=True)
         begin = self.begin
-        tasks = [partial(_start, one, None if begin is None else begin[rows], watch) for one, rows in pairs]
+        each = threads_of_each(len(self.problems), threads)
+        tasks = [partial(_start, one, None if begin is None else begin[rows], each, watch) for one, rows in pairs]
         started = run_watched(tasks, [watch], threads)
         assert started is not None
         return started
@@ -96,21 +103,30 @@ class MixedSearch:
         progress: TellCycle | None,
     ) -> list[Reached] | None:
         """Anneal every block that is not settled, and keep what got better; None where time ran out."""
-        watch, saved = new_watch(), np.zeros(len(state))
+        watch = new_watch()
         open_blocks = [b for b, reached in enumerate(state) if reached.neighbours is not None]
-        open_blocks.sort(key=lambda b: -len(self.problems[b]))  # the longest first, so that no thread is left with it
-        tasks = [
-            partial(_anneal, self.problems[b], state[b], passes, seeds, watch, saved[b : b + 1]) for b in open_blocks
+        parts = [
+            (b, region)
+            for b in open_blocks
+            for region in regions_of(self.problems[b], state[b].portions, _near(state[b]), seeds)
         ]
-        began = time.monotonic()
+        parts.sort(key=lambda part: -len(part[1]))  # the longest first, so that no thread is left with it
+        began, saved = time.monotonic(), np.zeros(len(parts))
+        tasks = [
+            partial(_anneal, self, region, passes, seeds, watch, saved[t : t + 1])
+            for t, (_, region) in enumerate(parts)
+        ]
         steps = passes * sum(len(self.problems[b]) for b in open_blocks)
         found = pace.run(tasks, watch, threads, steps, progress, saved)
         if found is None:
             return None
         pace.measured(passes, time.monotonic() - began)
         better = list(state)
-        for b, reached in zip(open_blocks, found, strict=True):
-            better[b] = reached
+        for b in open_blocks:
+            portions = join_regions([own for (block, _), own in zip(parts, found, strict=True) if block == b])
+            cost = float(self.problems[b].costs(portions).sum())
+            if cost < state[b].cost:
+                better[b] = Reached(portions, cost, state[b].neighbours if cost > 0.0 else None)
         return better
 
     def cost(self, state: list[Reached]) -> float:
@@ -170,47 +186,56 @@ class MixedSearch:
         return Proved(0.0)
 
 
-def _start(problem: Problem, begin: Ints | None, watch: Ints) -> Reached:
+def _near(reached: Reached) -> Ints:
+    """Return the records near each of a block that is not settled."""
+    assert reached.neighbours is not None
+    return reached.neighbours
+
+
+def _start(problem: Problem, begin: Ints | None, threads: int, watch: Ints) -> Reached:
     """Return the groups that a block is searched from."""
     if small_enough(problem.records, problem.split):
         portions = exact_groups(problem.records, problem.setting, problem.limits, problem.split)
         return Reached(portions, float(problem.costs(portions).sum()), None)
     if begin is None:
-        portions = best_start(problem.records, problem.k, problem.costs, watch)
+        portions = best_start(problem.records, problem.k, problem.setting, threads, watch)
     else:
         portions = portions_of(problem.records, np.unique(begin, return_inverse=True)[1])
     cost = float(problem.costs(portions).sum())
-    return Reached(portions, cost, near_records(problem.records) if len(problem) > 1 and cost > 0.0 else None)
+    near = near_records(problem.records, threads) if len(problem) > 1 and cost > 0.0 else None
+    return Reached(portions, cost, near)
 
 
 def _anneal(
-    problem: Problem, reached: Reached, passes: int, seeds: tuple[int, int], watch: Ints, saved: Floats
-) -> Reached:
-    """Anneal the groups of a block once, and return the better of both; ``saved`` (1,) is what that saved."""
-    assert reached.neighbours is not None
-    records, portions = problem.records, reached.portions
-    m, d = records.values.shape
-    state = open_state(m, d, int(records.metric.start[d]), int(portions[1].max()) + 1 + m // 2)
-    fill(problem.setting, state, *portions)
+    search: MixedSearch, region: Region, passes: int, seeds: tuple[int, int], watch: Ints, saved: Floats
+) -> Portions:
+    """Anneal the groups of a region once, and return the better of both; ``saved`` (1,) is what that saved."""
+    setting, portions = region.setting, region.portions
+    m, d = setting.values.shape
+    groups = int(portions[1].max()) + 1
+    state = open_state(m, d, int(setting.metric.start[d]), groups + m // 2)
+    fill(setting, state, *portions)
+    before = float(state.costs.sum())
     costs = state.costs[state.costs > 0.0]
     usual = float(np.median(costs)) if len(costs) else 1.0
     anneal(
-        problem.setting,
-        problem.limits,
-        reached.neighbours,
-        problem.split,
+        setting,
+        region.limits,
+        region.neighbours,
+        search.whole.split,
         state,
         passes * m,
-        _HOT * usual,
-        _COLD * usual,
-        open_stream(int(np.random.SeedSequence(seeds).generate_state(1, np.uint64)[0])),
+        min(search.hot, _HOT if passes >= _FIRST else _WARM) * usual,
+        search.cold * usual,
+        open_stream(int(np.random.SeedSequence((*seeds, region.number)).generate_state(1, np.uint64)[0])),
         watch,
     )
     there = np.flatnonzero(state.amount > 0)
-    groups = np.unique(state.group[there], return_inverse=True)[1].reshape(-1).astype(np.int64)
-    found = state.record[there], groups, state.amount[there]
-    cost = float(problem.costs(found).sum())
-    if cost >= reached.cost:
-        return reached
-    saved[0] = reached.cost - cost
-    return Reached(found, cost, reached.neighbours if cost > 0.0 else None)
+    numbered = np.unique(state.group[there], return_inverse=True)[1].reshape(-1).astype(np.int64)
+    found = state.record[there], numbered, state.amount[there]
+    cost = float(cost_of_portions(setting, *found, int(numbered.max()) + 1).sum())
+    if cost >= before:
+        found = portions
+    else:
+        saved[0] = before - cost
+    return region.records[found[0]], found[1], found[2]
