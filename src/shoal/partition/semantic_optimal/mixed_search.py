@@ -79,8 +79,8 @@ class MixedSearch:
         return Lengths(_FIRST)
 
     def usual_passes(self) -> int:
-        """Return the number of proposals for each distinct record that takes some seconds, and is at least 8."""
-        return int(np.clip(900_000 // self.size, 8, 5000))
+        """Return the number of proposals for each distinct record that takes some seconds, and is at least 12."""
+        return int(np.clip(1_500_000 // self.size, 12, 5000))
 
     def start(self, threads: int) -> list[Reached]:
         """Return the best groups of several methods, block by block; those of few records are the best there are."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -11,24 +12,33 @@ from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.mixed import Metric, distance
 from shoal.kernels.threads import run_watched
+from shoal.kernels.watch import new_watch
+from shoal.partition.mondrian import mondrian, sa_mondrian
 from shoal.partition.semantic_optimal.regions import cut_records
 
 _NEAR = 30
 _FEW = 6000  # distinct records that are all compared with each other
 _PART = 300  # least distinct records of a part where they are not
+_VAST = 200_000  # distinct records above which cuts at gaps, which are uneven, take longer than all else
 _TASKS = 64  # pieces that the threads share
 
 
 def near_records(records: Mixed, threads: int) -> Ints:
     """Return the numbers of records near each distinct record, int64 (m, l), nearest first.
 
-    Of more than some thousands the nearest of two ways to cut them into parts are taken.
+    Of more than some thousands the nearest of two ways to cut them into parts are taken, by medians and by gaps, or of
+    very many twice by medians.
     """
     m = len(records.counts)
     if m <= _FEW:
         return _nearest_of_parts(records, np.zeros(m, dtype=np.int64), min(_NEAR, m - 1), 1)
-    rng = np.random.default_rng(0)  # borders elsewhere the second time
-    both = [_nearest_of_parts(records, cut_records(records, _PART, r), _NEAR // 2, threads) for r in (None, rng)]
+    if m <= _VAST:
+        alone = replace(records, counts=np.ones(m, dtype=np.int64), record=np.arange(m), threads=1)
+        cuts = [cut(alone, _PART, new_watch()) for cut in (mondrian, sa_mondrian)]
+    else:
+        rng = np.random.default_rng(0)  # borders elsewhere the second time
+        cuts = [cut_records(records, _PART, r) for r in (None, rng)]
+    both = [_nearest_of_parts(records, cut, _NEAR // 2, threads) for cut in cuts]
     return np.ascontiguousarray(np.stack(both, axis=2).reshape(m, -1))
 
 

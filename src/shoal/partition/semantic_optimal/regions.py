@@ -1,8 +1,7 @@
 """Regions: groups that are searched together, apart from those of other regions, so that all cores have work.
 
 A block of many distinct records is cut at medians, along columns whose weights are drawn anew for each cycle: records
-near a border of one cycle are inside a region of another. A group belongs to the region of its lowest record. What
-is known of a region fits into the cache of a core, which makes a proposal cheaper than in the whole.
+near a border of one cycle are inside a region of another. A group belongs to the region of its lowest record.
 
 Cost: O(d m log m) for m distinct records. No group is cut, and regions depend on the groups and the seeds alone.
 """
@@ -22,8 +21,8 @@ from shoal.partition.mondrian import mondrian
 from shoal.partition.semantic_optimal.problem import Portions, Problem
 from shoal.partition.semantic_optimal.state import Setting
 
-_WHOLE = 6000  # distinct records up to which a block is one region
-_SIZE = 3000  # least distinct records of a region
+_WHOLE = 150_000  # distinct records up to which a block is one region: borders cost more than cores gain
+_SIZE = 20_000  # least distinct records of a region
 
 
 @dataclass(frozen=True)
