@@ -179,8 +179,10 @@ class _Columns:
                 values, observed = self.table.numbers(name)
             else:
                 values, observed = self.plain(name)
+            observed = observed & np.isfinite(values)
             least = values[observed].min() if observed.any() else 0
-            self._numbers[name] = np.where(observed, values - least, 0).astype(np.float64), observed
+            with np.errstate(over="ignore", invalid="ignore"):
+                self._numbers[name] = np.where(observed, values - least, 0).astype(np.float64), observed
         return self._numbers[name]
 
     def codes(self, name: str) -> tuple[Ints, Flags]:
