@@ -148,7 +148,7 @@ def test_tables_that_do_not_fit_are_refused_in_one_sentence(folder, tmp_path):
 
     assert "another number of records" in refused(tmp_path / "short.parquet")
     assert "'c': other types" in refused(tmp_path / "typed.parquet")
-    assert "'x' not in both" in refused(tmp_path / "short.parquet", quasi_identifiers=["a", "x"])
+    assert "'nowhere' not in both" in refused(tmp_path / "short.parquet", quasi_identifiers=["a", "nowhere"])
     assert "no manifest" in refused(tmp_path / "short.parquet", quasi_identifiers=None)
     assert "must be 'duckdb' or 'spark'" in refused(tmp_path / "short.parquet", engine="memory")
     assert "is not there" in refused(tmp_path / "none.parquet")

@@ -169,3 +169,18 @@ def test_findings_are_in_the_manifest_and_the_report(tmp_path):
     manifest = manifest_of(tmp_path / "out.csv")
     assert "scaled" in json.dumps(manifest)
     assert "What kept columns give away" in (tmp_path / "r.html").read_text()
+
+
+def test_lists_in_a_column_of_objects_are_kept_without_a_look():
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame({"age": [20.0 + i for i in range(40)], "parts": [[i % 3] for i in range(40)]})
+    release = shoal.protect(table, k=3, quasi_identifiers="age", method="mdav")
+    assert release.data["parts"].tolist() == table["parts"].tolist()
+    assert release.summary.kept_columns == []
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200, 1e308])
+def test_values_that_are_far_apart_are_no_multiples_of_each_other(scale):
+    values = [scale * ((7 * i) % 40 - 20) for i in range(40)]
+    table = pl.DataFrame({"age": [1e-300 * ((11 * i) % 40) for i in range(40)], "far": values})
+    assert giving_back(Plan(k=3, quasi_identifiers="age"), open_table(table)) == []

@@ -186,7 +186,8 @@ def test_the_command_line_has_the_option(tmp_path):
 def test_an_idle_option_is_told():
     release = shoal.protect(people(), K, NUMBERS, method="mdav", missing_patterns="ignored")
     assert "no quasi-identifier has missing values, so missing_patterns had no effect" in release.summary.notes
-    assert shoal.protect(people(), K, NUMBERS, method="mdav").summary.notes == []
+    notes = shoal.protect(people(), K, NUMBERS, method="mdav").summary.notes
+    assert not [note for note in notes if "missing" in note]
 
 
 @pytest.mark.parametrize(

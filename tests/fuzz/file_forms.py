@@ -42,6 +42,8 @@ def _held(column, form):
     if dtype.is_float() or dtype.is_decimal():
         floats = [float(v) if v is not None and np.isfinite(float(v)) else None for v in column.to_list()]
         whole = all(v is None or (v == int(v) and abs(v) <= _LARGEST) for v in floats)
+        if form == "xlsx":  # the writer of sheets cuts off the seventeenth digit
+            floats = [v if v is None else float(f"{v:.16G}") for v in floats]
         column = pl.Series(column.name, floats, dtype=pl.Float64)
         return column.cast(pl.Int64) if whole and form == "xlsx" else column
     if dtype in (pl.Categorical, pl.Enum) or (dtype == pl.Boolean and form == "sqlite"):

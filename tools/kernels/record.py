@@ -17,7 +17,7 @@ import polars as pl
 
 import shoal
 from build import SIGNATURES, kernels_of_shoal
-from shoal.kernels import pool, signatures, spanning_tree
+from shoal.kernels import box_tree, pool, signatures, spanning_tree
 from shoal.kernels.compiling import Kernel
 from shoal.kernels.sources import OPERATIONS
 
@@ -61,6 +61,7 @@ def mixed(n: int, missing: bool = False) -> pl.DataFrame:
 QUASI = ["x", "y", "z", "whole"]
 KINDS = ["x", "level", "name", "place"]
 MEANINGS: dict[str, Any] = {"hierarchies": {"place": TREE}, "orders": {"level": LEVELS}, "nominal": ["name"]}
+ASKED: dict[str, dict[str, Any]] = {"t": {"pay": {"t": 0.4}}, "distinct": {"secret": {"distinct": 2}}}
 FAST: dict[str, dict[str, Any]] = {
     "optimal": {"steps": 300},
     "semantic-optimal": {"steps": 300},
@@ -72,17 +73,19 @@ def partitions() -> None:
     """Every method on few and on many records, complete and not."""
     tables = {"few": numbers(FEW), "missing": numbers(FEW, 0.1), "many": numbers(MANY)}
     for method, about in shoal.METHODS.items():
-        options = FAST.get(method)
+        settings: dict[str, Any] = {"method": method, "options": FAST.get(method)}
+        if about.needs:
+            settings["conditions"] = ASKED[about.needs]
         for name, table in tables.items():
             print(method, name, file=sys.stderr)
             with suppress(shoal.DataError):  # a method that takes complete records only
-                shoal.protect(table, 3, QUASI, method=method, options=options)
+                shoal.protect(table, 3, QUASI, **settings)
                 if name != "many":
-                    shoal.protect(table, 3, ["x"], method=method, options=options)
+                    shoal.protect(table, 3, ["x"], **settings)
         if shoal.Kind.SEMANTIC in about.kinds:
             for n, missing in ((FEW, False), (FEW, True), (MANY, False)):
                 print(method, n, missing, file=sys.stderr)
-                shoal.protect(mixed(n, missing), 3, KINDS, method=method, options=options, **MEANINGS)
+                shoal.protect(mixed(n, missing), 3, KINDS, **settings, **MEANINGS)
 
 
 def aggregators() -> None:
@@ -124,6 +127,13 @@ def conditions() -> None:
                 shoal.protect(table, 3, QUASI, **settings)
         table = mixed(FEW, bool(missing)).with_columns(id=pl.Series([i // 3 for i in range(FEW)]))
         shoal.protect(table, 3, KINDS, method="s-mdav", identifiers="id", **MEANINGS)
+        for asked in ASKED.values():
+            for method in ("mdav", "optimal"):
+                options = FAST.get(method)
+                shoal.protect(numbers(FEW, missing), 3, QUASI, method=method, options=options, conditions=asked)
+    secret = ASKED["distinct"]
+    shoal.protect(mixed(FEW), 3, KINDS, options=FAST["semantic-optimal"], conditions=secret, **MEANINGS)
+    shoal.protect(mixed(FEW), 3, KINDS, method="s-mdav", refine=True, **MEANINGS)
 
 
 def measures() -> None:
@@ -178,6 +188,7 @@ def run_as_python() -> Notes:
 
     Kernel.__call__ = call  # type: ignore[method-assign]
     pool.worth_indexing = spanning_tree.worth_indexing = lambda n: n >= MANY
+    box_tree._WORTH = MANY // 2  # distinct records, which are fewer
     operations = {operation: _choose(kernels) for operation, kernels in OPERATIONS.items()}
     for module in {sys.modules[kernel.__module__] for kernel in kernels_of_shoal().values()}:
         for name, value in list(vars(module).items()):

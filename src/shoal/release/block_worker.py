@@ -16,7 +16,7 @@ import numpy as np
 
 from shoal.columns.categories import AnyColumn
 from shoal.columns.numbers import Column
-from shoal.errors import DataError
+from shoal.errors import DataError, counted
 from shoal.kernels.arrays import Ints, Masked
 from shoal.plan.limits import LARGEST_SEED
 from shoal.plan.plan import Plan
@@ -102,7 +102,9 @@ class BlockWorker:
         try:
             check_possible(declared.told, np.zeros(len(frame), dtype=np.int64))
         except DataError as error:
-            raise DataError(f"{error}; a block had {len(frame)} records: ask for larger ones (blocking.size)") from None
+            raise DataError(
+                f"{error}; a block had {counted(len(frame), 'record')}: ask for larger ones (blocking.size)"
+            ) from None
         made = protect_records(declared, table, None, Clock(), threads=1, progress=False)
         part = made.run.protected[0]
         released = {column.name: now for column, now in part.columns()}

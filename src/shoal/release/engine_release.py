@@ -18,7 +18,6 @@ from shoal.measures.measured import Measures
 from shoal.plan.files_read import Inputs
 from shoal.plan.folders import without_folders
 from shoal.release.declaring import Declared
-from shoal.release.measuring import measure_rows
 from shoal.release.release import check_output, versions
 from shoal.release.unmeasured import UnmeasuredRelease
 from shoal.tables.files import checksum
@@ -119,6 +118,8 @@ class EngineRelease(UnmeasuredRelease):
             raise PlanError(
                 "the rows were written and let go; use shoal.measure_in_engine on the paths of original and release"
             )
+        from shoal.release.measuring import measure_rows  # it needs solvers, which most runs do not
+
         started = time.perf_counter()
         found = measure_rows(self.engine, self.declared, self.summary.records)
         return replace(found, seconds=round(time.perf_counter() - started, 6))

@@ -16,10 +16,11 @@ sample of s.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, islice
 
+import narwhals as nw
 import numpy as np
 
 from shoal.errors import counted, printable
@@ -41,7 +42,15 @@ def kept_and_hidden(plan: Plan, table: Table) -> tuple[list[str], list[str]]:
     """Return the columns of a table that are kept and can be compared, and the quasi-identifiers."""
     hidden = [name for part in plan.quasi_identifiers for name in part]
     kept = [name for name in table.names if name not in {*hidden, *plan.replaced}]
-    return [name for name in kept if table.kind(name) is not Kind.OTHER], hidden
+    return [name for name in kept if table.kind(name) is not Kind.OTHER and _has_equals(table, name)], hidden
+
+
+def _has_equals(table: Table, name: str) -> bool:
+    """Whether values can be told to be equal, which lists in a column of objects cannot."""
+    if table.frame.get_column(name).dtype != nw.Object:
+        return True
+    values, observed = table.cells(name)
+    return all(isinstance(value, Hashable) for value, there in zip(values, observed, strict=True) if there)
 
 
 def sampled(table: Table, records: int) -> Table:
@@ -170,8 +179,10 @@ class _Columns:
                 values, observed = self.table.numbers(name)
             else:
                 values, observed = self.plain(name)
+            observed = observed & np.isfinite(values)
             least = values[observed].min() if observed.any() else 0
-            self._numbers[name] = np.where(observed, values - least, 0).astype(np.float64), observed
+            with np.errstate(over="ignore", invalid="ignore"):
+                self._numbers[name] = np.where(observed, values - least, 0).astype(np.float64), observed
         return self._numbers[name]
 
     def codes(self, name: str) -> tuple[Ints, Flags]:
@@ -210,8 +221,10 @@ def _is_scaled(columns: _Columns, name: str, other: str) -> bool:
     low, high = int(np.argmin(x)), int(np.argmax(x))
     if x[low] == x[high] or len(np.unique(y[:_SAMPLE])) < 3:  # any two values are a multiple of any two others
         return False
-    slope = (y[high] - y[low]) / (x[high] - x[low])
-    return slope != 0.0 and bool(np.abs(y[low] + slope * (x - x[low]) - y).max() <= _NEAR * (y.max() - y.min()))
+    with np.errstate(over="ignore", invalid="ignore"):  # values so far apart are no multiples that a number can hold
+        slope = (y[high] - y[low]) / (x[high] - x[low])
+        off = np.abs(y[low] + slope * (x - x[low]) - y).max()
+        return bool(slope != 0.0 and np.isfinite(slope) and off <= _NEAR * (y.max() - y.min()))
 
 
 def _determines(columns: _Columns, name: str, other: str) -> bool:

@@ -35,6 +35,7 @@ def kept_notes(plan: Plan, table: Table) -> list[str]:
     """Say which kept columns tell a quasi-identifier, or tell records apart by themselves.
 
     >>> import polars as pl
+    >>> from shoal.tables.table import open_table
     >>> ages = [20 + 3 * i % 41 for i in range(60)]
     >>> people = open_table(pl.DataFrame({"age": ages, "born": [2020 - age for age in ages]}))
     >>> kept_notes(Plan(k=3, quasi_identifiers="age"), people)[0][:63]

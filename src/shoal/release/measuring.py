@@ -318,5 +318,5 @@ def _linkage_note(by_distance: Linked, records: int) -> list[str]:
         return []
     return [
         f"dbrl is from a random sample of {by_distance.records} of the original records, with a standard error of "
-        f"{by_distance.error:.2g} points; all released records were searched"
+        f"{by_distance.error:.2g} %; all released records were searched"
     ]

@@ -20,6 +20,7 @@ import numpy as np
 from shoal.errors import printable
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.numbering import number_keys
+from shoal.measures.determination import FEWEST
 from shoal.plan.plan import Plan
 from shoal.release.giving_back import kept_and_hidden
 from shoal.release.kept_finding import KeptFinding
@@ -42,7 +43,7 @@ def singling_out(plan: Plan, table: Table, groups: Ints) -> list[KeptFinding]:
     [(['day', 'half'], 40, 40)]
     """
     kept, hidden = kept_and_hidden(plan, table)
-    if not kept or not len(table):
+    if not kept or len(table) < FEWEST:
         return []
     rows, margins = _some(groups)
     part = table if len(rows) == len(table) else open_table(table.frame[rows.tolist()].to_native())
