@@ -63,6 +63,41 @@ def test_rows_that_do_not_fit_into_memory_are_sorted_on_disk(threads, wide, smal
     assert list(aside.iterdir()) == []
 
 
+@pytest.fixture(scope="module")
+def large_groups(tmp_path_factory):
+    """The same rows in row groups of 28 MiB, and in one of 85 MiB, with how many numbers there are below a half."""
+    rng = np.random.default_rng(5)
+    table = pl.DataFrame({f"x{i}": rng.random(360_000) for i in range(31)})
+    where = tmp_path_factory.mktemp("engines")
+    table.write_parquet(where / "three.parquet", row_group_size=120_000)
+    table.write_parquet(where / "one.parquet", row_group_size=360_000)
+    return where, int(sum((table[name] < 0.5).sum() for name in table.columns))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 8])
+def test_threads_hold_no_more_row_groups_than_fit_into_memory(threads, large_groups):
+    where, below = large_groups
+    engine = DuckdbEngine([where / "three.parquet"], 256 * 2**20, threads)
+    head = engine.head()
+    assert head.equals(pl.read_parquet(where / "three.parquet", n_rows=len(head)))
+    assert engine.add_up(head.columns, lambda frame, _: int((frame.to_numpy() < 0.5).sum())) == below
+    engine.close()
+
+
+def test_a_row_group_that_does_not_fit_into_memory_is_told_and_nothing_is_left(large_groups, tmp_path, aside):
+    plan = {"k": 3, "quasi_identifiers": ["x0", "x1"], "method": "mdav", "blocking": {"method": "2d-tree", "size": 500}}
+    with pytest.raises(shoal.FileError, match="which a row group of the files has to fit into") as caught:
+        shoal.protect(
+            large_groups[0] / "one.parquet",
+            **plan,
+            engine={"name": "duckdb", "memory": "256MiB"},
+            output=tmp_path / "out.parquet",
+        )
+    assert len(str(caught.value).splitlines()) == 1
+    assert list(aside.iterdir()) == []
+    assert list(tmp_path.iterdir()) == [aside]
+
+
 def test_a_disk_that_is_full_while_sorting_is_told_and_nothing_is_left(wide, small_engine, aside):
     engine = small_engine(2)
     engine._run("SET max_temp_directory_size = '2MB'")

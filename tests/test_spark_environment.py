@@ -7,9 +7,13 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import venv
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import shoal
 from spark_cluster import ENVIRONMENT, NEEDS_SPARK, start_cluster
@@ -18,31 +22,42 @@ from tables_for_engines import PLANS, TABLE, digest, parquet_folder
 pytestmark = NEEDS_SPARK
 cluster = pytest.fixture(start_cluster)
 PAGE = Path(__file__).parents[1] / "docs" / "spark-cluster.md"
-HEAVY = ("pyspark", "pandas", "altair", "vl_convert", "playwright", "jupyter", "mypy", "sklearn", "saxonche", "duckdb")
+OF_SPARK = ("pyspark", "py4j")
+
+
+def needed():
+    """The distributions that ``pip install 'shoal[spark]'`` brings, but shoal and what Spark has on its workers."""
+    found, waiting = set(), [("shoal", "spark")]
+    while waiting:
+        name, extra = waiting.pop()
+        for line in distribution(name).requires or []:
+            wanted = Requirement(line)
+            plain = canonicalize_name(wanted.name)
+            asked = wanted.marker is None or wanted.marker.evaluate({"extra": extra})
+            if asked and plain not in OF_SPARK and plain not in found:
+                found.add(plain)
+                waiting.append((plain, ""))
+    return sorted(found)
 
 
 def installed_to(folder):
     """What ``pip install --target`` makes, without a network: the packages of this environment, and shoal itself."""
-    import numpy
-
-    site = Path(numpy.__file__).parents[1]
-    for one in site.iterdir():
-        if not one.name.lower().startswith((*HEAVY, "_", "pip", "debugpy")) or one.name.startswith("_polars"):
-            if one.is_dir():
-                shutil.copytree(one, folder / one.name, copy_function=shutil.os.link, symlinks=True)
-            elif not one.name.endswith(".pth"):
-                shutil.os.link(one, folder / one.name)
-    shutil.rmtree(folder / "shoal", ignore_errors=True)
-    shutil.copytree(Path(shoal.__file__).parent, folder / "shoal")
+    for name in needed():
+        for file in distribution(name).files:
+            if ".." not in file.parts and file.suffix != ".pyc":
+                (folder / file).parent.mkdir(parents=True, exist_ok=True)
+                (folder / file).symlink_to(file.locate().resolve())
+    shutil.copytree(Path(shoal.__file__).parent, folder / "shoal", ignore=shutil.ignore_patterns("__pycache__"))
 
 
-def bare_python():
-    """The interpreter under this environment, which has no package of it."""
-    base = Path(sys.base_prefix) / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"
-    asked = [str(base), "-c", "import shoal, numba"]
-    if not base.exists() or subprocess.run(asked, capture_output=True, check=False, cwd="/").returncode == 0:
-        pytest.skip("there is no Python of this version without shoal")
-    return str(base)
+def bare_python(folder):
+    """A Python of this version without any package."""
+    venv.create(folder, symlinks=True)
+    python = str(folder / "bin" / "python")
+    asked = [python, "-c", "import importlib.metadata as found; print([*found.distributions()])"]
+    plain = {name: value for name, value in ENVIRONMENT.items() if name != "PYTHONPATH"}
+    assert subprocess.run(asked, env=plain, check=True, cwd="/", capture_output=True, text=True).stdout == "[]\n"
+    return python
 
 
 def protect(master, folder, out, settings, python):
@@ -66,7 +81,7 @@ def protect(master, folder, out, settings, python):
 def test_packed_packages_are_all_that_workers_need(cluster, tmp_path):
     """Without them the workers are told to have no shoal; with them the release is that of memory."""
     master, _ = cluster
-    python, folder = bare_python(), parquet_folder(tmp_path)
+    python, folder = bare_python(tmp_path / "bare"), parquet_folder(tmp_path)
     common = {"spark.executor.memory": "1g", "spark.driver.host": "127.0.0.1", "spark.log.level": "OFF"}
     common |= {"spark.sql.shuffle.partitions": "3", "spark.executorEnv.PYTHONPATH": ""}
     told = protect(master, folder, tmp_path / "out", common, python)
@@ -76,7 +91,7 @@ def test_packed_packages_are_all_that_workers_need(cluster, tmp_path):
     packages = tmp_path / "packages"
     packages.mkdir()
     installed_to(packages)
-    with tarfile.open(tmp_path / "packages.tar.gz", "w:gz", compresslevel=1) as packed:
+    with tarfile.open(tmp_path / "packages.tar.gz", "w:gz", compresslevel=1, dereference=True) as packed:
         packed.add(packages, arcname=".")
     shutil.rmtree(packages)
     shipped = {

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _BATCHES = 16  # of a batch that fit into the memory of DuckDB
 _LEAST = 2048  # rows of a batch: a vector of DuckDB
 _SHORT, _LONG = 8, 64  # bytes of a number, and of a text, roughly
+_READ = 0.5  # of the memory of DuckDB, for the row groups that its threads hold; sorting takes about as much
 _SHARE = 0.45  # of the memory of the process, for DuckDB; the rest is for batches, workers and Python itself
 
 
@@ -63,6 +64,7 @@ class DuckdbEngine:
         self._threads = threads or os.cpu_count() or 1
         self._run(f"SET threads = {self._threads}")
         if memory is not None:
+            self._run(f"SET threads = {self._readers(int(memory * _SHARE))}")
             self._run(f"SET memory_limit = '{int(memory * _SHARE)}B'")
         self._original = self._rows = self._numbered("original", self._paths)
         self._records = int(self._one(f"SELECT count(*) FROM {self._original}"))
@@ -76,7 +78,8 @@ class DuckdbEngine:
     def head(self) -> pl.DataFrame:
         """Return the first rows, which tell names and types."""
         first = f"SELECT * FROM {self._original} ORDER BY {ROW} LIMIT {HEAD}"
-        table = self._connection.sql(first).to_arrow_table()
+        with _told():
+            table = self._connection.sql(first).to_arrow_table()
         return head_of(table.select(self._names))
 
     def count(self) -> int:
@@ -152,6 +155,14 @@ class DuckdbEngine:
         """Keep what was put aside until the process ends, and return where that is."""
         _KEPT.append(self)
         return self._folder
+
+    def _readers(self, memory: int) -> int:
+        """Return how many threads DuckDB may have: each holds a row group of the files, as it is and unpacked."""
+        files = ", ".join(map(_text, self._paths))
+        size = "sum(total_compressed_size + total_uncompressed_size) AS size"
+        groups = f"SELECT {size} FROM parquet_metadata([{files}]) GROUP BY file_name, row_group_id"
+        largest = self._one(f"SELECT max(size) FROM ({groups})") or 1
+        return max(1, min(self._threads, int(memory * _READ // largest)))
 
     def _numbered(self, name: str, paths: Sequence[Path]) -> str:
         """Make a view of all rows of some files with their numbers, and return its name."""
