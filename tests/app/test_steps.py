@@ -43,6 +43,7 @@ def protect(visit, k="5", method="sa-mdav"):
 def test_sets_are_made_by_dragging_and_with_the_keyboard(visit):
     visit.go("/roles")
     page = visit.page
+    page.locator(".risk[data-loaded]").wait_for()  # what comes later moves what is below it, once
     page.locator(".chip", has_text="age").drag_to(page.locator(".set.empty"))
     page.locator(".set[data-set='1'] .chip", has_text="age").wait_for()
     page.locator(".chip", has_text="hours").drag_to(page.locator(".set[data-set='1']"))
@@ -54,6 +55,30 @@ def test_sets_are_made_by_dragging_and_with_the_keyboard(visit):
     visit.plan_has("- - income")
     visit.click("Undo the last change")
     page.locator(".set[data-set='0'] .chip", has_text="height").wait_for()
+
+
+def test_nothing_moves_under_the_pointer_while_the_risk_is_counted_again(visit):
+    page = visit.page
+    page.add_init_script(
+        "const ask = window.fetch; window.held = [];"
+        "window.fetch = async function (from, how) {"
+        "  if (window.holding && String(from) === '/roles/risk') await new Promise((go) => window.held.push(go));"
+        "  return ask(from, how);"
+        "};"
+    )
+    visit.go("/roles")
+    page.locator(".risk[data-loaded]").wait_for()
+    top = "document.querySelector('.sets').getBoundingClientRect().top + window.scrollY"
+    before = page.evaluate(top)
+    page.evaluate("window.holding = true")
+    for name in ("age", "hours"):  # the second comes before the first is counted
+        page.get_by_label(f"Set of {name}").select_option("1")
+        page.locator(".set[data-set='1'] .chip", has_text=name).wait_for()
+        page.locator(".risk .waiting").wait_for()
+        assert page.evaluate(top) == before
+    page.evaluate("window.held.forEach((go) => go())")
+    page.locator(".risk[data-loaded] .tiles").wait_for()
+    assert page.evaluate(top) == before
 
 
 def test_roles_are_given_to_many_columns_at_once_and_the_risk_follows(visit):

@@ -29,10 +29,17 @@
     if (again) again.focus({ preventScroll: true });
   }
 
-  // Takes places, and the figures of plots, from a page that came back.
+  // Takes places, and the figures of plots, from a page that came back. A piece that comes later has the height that it had
+  // until it is there, or what is dragged below it would be dropped beside its place.
   function put(page, places) {
+    const tall = (piece) => [piece.dataset.from, piece.getBoundingClientRect().height];
+    const pieces = Array.from(document.querySelectorAll("[data-from]"), tall);
     for (const place of places) {
       document.querySelector(place).replaceWith(document.importNode(page.querySelector(place), true));
+    }
+    for (const [from, height] of pieces) {
+      const again = document.querySelector(`[data-load="${CSS.escape(from)}"]`);
+      if (again) again.style.minHeight = `${height}px`;
     }
     const old = document.getElementById("specs");
     if (old) old.remove();
@@ -115,6 +122,7 @@
   async function load(place) {
     const from = place.dataset.load;
     place.removeAttribute("data-load");
+    place.dataset.from = from;
     try {
       const answer = await fetch(from, { headers: PIECE });
       const piece = new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -123,6 +131,7 @@
     } catch (error) {
       place.textContent = "This could not be counted.";
     }
+    place.style.minHeight = "";
     place.dataset.loaded = "done";
   }
 
