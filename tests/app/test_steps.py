@@ -292,7 +292,7 @@ def test_the_whole_way_with_the_keyboard_alone(browser, tmp_path):
             visit.sees(waited)
             page.wait_for_load_state("networkidle")
         reach("Method")
-        page.keyboard.type("sa-mdav")
+        page.keyboard.type("sa-mdav", delay=300)  # slower than a page comes back
         visit.plan_has("method: sa-mdav")
         visit.settled()
         reach("Protect 1,000 records")

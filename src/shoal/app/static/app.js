@@ -114,8 +114,31 @@
     }
   });
 
+  // A list in which a name is spelt changes with every letter. It is taken when no more come: browsers forget the letters
+  // after a second, and a page that came back between two of them would lose those before.
+  let spelling = null;
+  function spelt() {
+    const { list, timer, changed } = spelling || {};
+    clearTimeout(timer);
+    spelling = null;
+    if (changed && list.isConnected) list.form.requestSubmit();
+  }
+  document.addEventListener("keydown", function (event) {
+    const letter = event.key.length === 1 && event.key !== " " && !event.ctrlKey && !event.metaKey && !event.altKey;
+    if (!letter || !event.target.matches("select[data-go]")) {
+      spelt();
+      return;
+    }
+    if (spelling) clearTimeout(spelling.timer);
+    else spelling = { list: event.target, changed: false };
+    spelling.timer = setTimeout(spelt, 1000);
+  });
+  document.addEventListener("focusout", spelt);
+
   document.addEventListener("change", function (event) {
-    if (event.target.matches("[data-go]") && event.target.form) event.target.form.requestSubmit();
+    if (!event.target.matches("[data-go]") || !event.target.form) return;
+    if (spelling && spelling.list === event.target) spelling.changed = true;
+    else event.target.form.requestSubmit();
   });
 
   // Pieces that take a while are asked for once the page is there.
