@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 import zstandard
 
-FEW_TYPES = ("jsonl", "jsonl.zst", "xlsx", "sqlite")  # endings of files that do not hold every type
+FEW_TYPES = ("jsonl", "jsonl.zst", "xlsx", "sqlite", "duckdb")  # endings of files that do not hold every type
 TEXT = (".csv", ".tsv", ".csv.gz", ".csv.zst")
 _LARGEST = 2**53  # whole number that a sheet holds
 
@@ -35,6 +35,12 @@ def held(frame, form):
 
 def _held(column, form):
     dtype = column.dtype
+    if (
+        form == "duckdb"
+    ):  # which takes categories from elsewhere as text, and has one zone and one unit for times in one
+        if dtype == pl.Datetime and dtype.time_zone:
+            return column.dt.cast_time_unit("us").dt.convert_time_zone("Etc/UTC")
+        return column.cast(pl.String) if dtype in (pl.Categorical, pl.Enum) else column
     if dtype.is_integer():
         most = _LARGEST if form == "xlsx" else 2**63 - 1
         fits = [v if v is None or abs(v) <= most else None for v in column.to_list()]

@@ -21,7 +21,7 @@ MARK = "zq"  # in every text that no message may show
 LEVELS = ("low", "mid", "high", "top")
 TREE = {"thing": [{"beast": ["ox", "ape", "eel"]}, {"plant": ["oak", "fig"]}, "rock"]}
 NODES = ("ox", "ape", "eel", "oak", "fig", "rock", "beast", "plant", "thing")
-FORMS = ("polars", "pandas", "nullable pandas", "pyarrow", "csv", "parquet", "arrow", "pieces", "duckdb", *FEW_TYPES)
+FORMS = ("polars", "pandas", "nullable pandas", "pyarrow", "csv", "parquet", "arrow", "pieces", *FEW_TYPES)
 _WHOLE = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
 _NAMES = ("{}", "{}", "{}", "{} x", "Ü{}", "{}.y", "{}-z", "{},w", 'q"{}')
 
