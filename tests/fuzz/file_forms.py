@@ -35,7 +35,7 @@ def held(frame, form):
 
 def _held(column, form):
     dtype = column.dtype
-    if (
+    if form == "duckdb":  # which takes categories from elsewhere as text, and has one zone and one unit for times
         form == "duckdb"
     ):  # which takes categories from elsewhere as text, and has one zone and one unit for times in one
         if dtype == pl.Datetime and dtype.time_zone:
