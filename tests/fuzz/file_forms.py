@@ -36,8 +36,6 @@ def held(frame, form):
 def _held(column, form):
     dtype = column.dtype
     if form == "duckdb":  # which takes categories from elsewhere as text, and has one zone and one unit for times
-        form == "duckdb"
-    ):  # which takes categories from elsewhere as text, and has one zone and one unit for times in one
         if dtype == pl.Datetime and dtype.time_zone:
             return column.dt.cast_time_unit("us").dt.convert_time_zone("Etc/UTC")
         return column.cast(pl.String) if dtype in (pl.Categorical, pl.Enum) else column
