@@ -5,6 +5,7 @@ Work that is to be killed runs in a forked child, and must not call libraries th
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
 import signal
@@ -33,6 +34,7 @@ def _started(work: Callable[[], None]) -> int:
         warnings.simplefilter("ignore", DeprecationWarning)  # the parent has threads; the child calls none of them
         child = os.fork()
     if not child:
+        gc.disable()  # what is left over of libraries with threads must not be taken apart here
         status = 1
         try:
             work()
