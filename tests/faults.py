@@ -1,4 +1,4 @@
-"""Faults for tests: a process killed at each of its steps that change the disk, a full disk, writers at the same time.
+"""Faults for tests: a process killed at each of its steps that change the disk, a full disk.
 
 Work that is to be killed runs in a forked child, and must not call libraries that have threads of their own.
 """
@@ -44,14 +44,9 @@ def _started(work: Callable[[], None]) -> int:
     return child
 
 
-def at_the_same_time(*works: Callable[[], None]) -> list[int]:
-    """Run works in children at the same time; return the status of each as os.waitpid gives it, 256 where it raised."""
-    return [os.waitpid(child, 0)[1] for child in [_started(work) for work in works]]
-
-
 def in_child(work: Callable[[], None]) -> int:
-    """Run work in a child and return its status."""
-    return at_the_same_time(work)[0]
+    """Run work in a child and return its status as os.waitpid gives it, 256 where it raised."""
+    return os.waitpid(_started(work), 0)[1]
 
 
 def killed_at_each_change(work: Callable[[], None], most: int = 200) -> Iterator[int]:

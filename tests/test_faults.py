@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from faults import ENDINGS, at_the_same_time, full_disk, in_child, killed_at_each_change
+from faults import ENDINGS, full_disk, in_child, killed_at_each_change
 from shoal.cli import program
 from shoal.tables.files.journal import complete_renames
 from shoal.tables.files.writing_whole import write_whole, written_whole
@@ -135,17 +135,24 @@ def test_a_rename_that_fails_puts_back_what_was_there(tmp_path, monkeypatch):
     assert strays(tmp_path) == []
 
 
+WRITER = """
+import sys
+from pathlib import Path
+from shoal.tables.files.writing_whole import written_whole
+paths = [Path(path) for path in sys.argv[2:]]
+for turn in range(60):
+    with written_whole(*paths) as part:
+        for path in paths:
+            part(path).write_text(f"{sys.argv[1]} {turn}")
+"""
+
+
 def test_writers_at_the_same_time_leave_files_of_one_of_them(tmp_path):
     paths = [tmp_path / "r.csv", tmp_path / "r.csv.manifest.json"]
-
-    def writer(name):
-        def work():
-            for turn in range(60):
-                write_all(paths, f"{name} {turn}")
-
-        return work
-
-    assert at_the_same_time(writer("one"), writer("two"), writer("three")) == [0, 0, 0]
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, name, *map(str, paths)]) for name in ("one", "two", "three")
+    ]
+    assert [writer.wait() for writer in writers] == [0, 0, 0]
     assert len(set(contents(paths))) == 1
     assert strays(tmp_path) == []
 
