@@ -37,6 +37,11 @@ _SPARK = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.shuffle.partitions": "32",
     "spark.log.level": "ERROR",
+    # what docs/spark-cluster.md names for short runs
+    "spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.executor.defaultJavaOptions": "-XX:CompileThresholdScaling=5 -XX:+UseSerialGC",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+    "spark.sql.inMemoryColumnarStorage.compressed": "false",
 }
 
 

@@ -16,7 +16,7 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,8 +45,10 @@ class SparkEngine:
 
     name = "spark"
 
-    def __init__(self, frame: Any, row: str | None, paths: Sequence[Path] = ()) -> None:
+    def __init__(self, frame: Any, row: str | None, paths: Sequence[Path] = (), own: Any = None) -> None:
         self.precision: Precision = NOTHING_SAID
+        self._own = own  # a session that was started for these rows alone
+        self._kept: list[Any] = []  # what the executors keep
         self._paths = list(paths)
         self._names = list(frame.columns)
         taken = [name for name in self._names if name.startswith("__shoal_")]
@@ -132,6 +134,7 @@ class SparkEngine:
             released = blocked.groupBy(BLOCK).applyInArrow(protected, with_figures).persist(StorageLevel.DISK_ONLY)
             told = released.where(f"{_FIGURES} is not null").select(_FIGURES).collect()
         report(int(handing.sizes.sum()))
+        self._kept.append(released)
         self._rows = released.drop(_FIGURES)
         return [pickle.loads(row[0]) for row in told]
 
@@ -163,9 +166,12 @@ class SparkEngine:
         return self._paths
 
     def close(self) -> None:
-        """Let go of what the executors keep."""
-        if self._rows is not self._original:
-            self._rows.unpersist()
+        """Let go of what the executors keep, and of the session where it was started for these rows."""
+        with suppress(Exception):  # a session that broke down has said so
+            for one in self._kept:
+                one.unpersist()
+            if self._own is not None:
+                self._own.stop()
 
 
 def open_spark(data: Any, asked: EngineSettings) -> SparkEngine:
@@ -183,11 +189,16 @@ def open_spark(data: Any, asked: EngineSettings) -> SparkEngine:
     session = SparkSession.getActiveSession()
     if session is not None and (asked.master or asked.settings):
         raise PlanError("engine.master, engine.settings: there is a session already, which is used; leave them out")
-    if session is None:
-        session = _new_session(asked)
-    with _told():
-        frame = session.read.parquet(*[path.resolve().as_uri() for path in paths])
-    return SparkEngine(frame, asked.row, paths)
+    own = _new_session(asked) if session is None else None
+    try:
+        with _told():
+            reader = (own if session is None else session).read
+            frame = reader.parquet(*[path.resolve().as_uri() for path in paths])
+        return SparkEngine(frame, asked.row, paths, own)
+    except BaseException:
+        if own is not None:
+            own.stop()
+        raise
 
 
 def _new_session(asked: EngineSettings) -> Any:

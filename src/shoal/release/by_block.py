@@ -69,7 +69,7 @@ def protect_by_block(
     declared = look_at_rules(engine, declared)
     clock.lap("look at rules")
     plan = declared.plan
-    strata = _strata(engine, plan)
+    strata = _strata(engine, plan, survey.records)
     cuts = [_cut(engine, quasi, strata, plan, survey.records) for quasi in declared.sets]
     clock.lap("block")
     sets = []
@@ -123,10 +123,10 @@ def _report(advance: Callable[..., None], before: int, done: int) -> None:
     advance(before + done)
 
 
-def _strata(engine: Engine, plan: Plan) -> StrataCounts:
+def _strata(engine: Engine, plan: Plan, records: int) -> StrataCounts:
     """Count the strata; raises DataError where one has fewer than k records."""
     if not plan.strata:
-        return StrataCounts.none(engine.count())
+        return StrataCounts.none(records)
     found = engine.add_up(plan.strata, StrataCounter(plan.strata))
     check_sizes(found.sizes, found.labels(), plan.k)
     return found
@@ -196,11 +196,12 @@ def _check(engine: Engine, declared: Declared, records: int) -> None:
     """Check the promises on the result, in the engine: rows, types, and every key of at least k records."""
     plan = declared.plan
     before, after = engine.released_types()
-    check_table(before, after, set(), (records, engine.count()))
+    found = [engine.sizes(quasi.names, released=True) for quasi in declared.sets]
+    check_table(before, after, set(), (records, sum(size * keys for size, keys in found[0].items())))
     if plan.missing_patterns != "counted":
         return
-    for names in (quasi.names for quasi in declared.sets):
-        fewest = min(engine.sizes(names, released=True))
+    for names, sizes in zip((quasi.names for quasi in declared.sets), found, strict=True):
+        fewest = min(sizes)
         if fewest < plan.k:
             raise BrokenPromise(
                 f"a combination of {', '.join(names)}, missing cells included, has {counted(fewest, 'record')}, fewer "
