@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
@@ -19,6 +20,27 @@ NEEDS_SPARK = [
     pytest.mark.skipif(not (shutil.which("java") or os.environ.get("JAVA_HOME")), reason="there is no Java"),
 ]
 ENVIRONMENT = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+
+
+def own_mounts():
+    """Whether a process may have file systems of its own, such as one that is soon full."""
+    asked = ["unshare", "-Urm", "mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", "/mnt"]
+    return bool(shutil.which("unshare")) and subprocess.run(asked, capture_output=True, check=False).returncode == 0
+
+
+def start_program(master, folder, results, cases):
+    """Start the program that protects the table of the tests on a cluster."""
+    command = [sys.executable, Path(__file__).with_name("spark_program.py"), master, folder, results, *cases]
+    return subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def results_of(process, results, cases):
+    """Return what the program found, for each case."""
+    said = process.communicate(timeout=1500)[0]
+    assert process.returncode == 0, said[-3000:]
+    found = json.loads((results / "digests.json").read_text())
+    assert list(found) == list(cases)
+    return found
 
 
 def free_port():

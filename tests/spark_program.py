@@ -11,7 +11,9 @@ from pathlib import Path
 import polars as pl
 
 import shoal
-from tables_for_engines import PLANS, TABLE, digest
+from tables_for_engines import MATRIX, PLANS, TABLE, digest, told
+
+EVERY = {**PLANS, **MATRIX}
 
 
 def rows_of(frame, sort):
@@ -20,13 +22,15 @@ def rows_of(frame, sort):
 
 def of_file(folder, plan, out):
     release = shoal.protect(folder, **plan, engine="spark", output=out)
-    return digest(pl.read_parquet(sorted(out.glob("*.parquet")))), release.summary.information_loss
+    return told(release, pl.read_parquet(sorted(out.glob("*.parquet"))), release.manifest())
 
 
 def of_table(session, plan, partitions, shuffled):
     numbered = TABLE.drop("d", "t").with_row_index("r").with_columns(pl.col("r").cast(pl.Int64))
+    if shuffled:
+        numbered = numbered.sample(fraction=1.0, shuffle=True, seed=partitions)
     frame = session.createDataFrame(numbered.to_arrow()).repartition(partitions)
-    frame = frame.sample(False, 1.0).orderBy("w") if shuffled else frame
+    assert frame.rdd.getNumPartitions() == partitions
     engine = {"name": "spark", "row": "r"}
     release = shoal.protect(frame, **plan, confidential=["r"], engine=engine)
     assert type(release.data).__name__ == "DataFrame"
@@ -62,7 +66,7 @@ def main(master, folder, results, *cases):
         kind, _, name = case.partition(":")
         started = time.time()
         if kind == "file":
-            found[case] = of_file(Path(folder), PLANS[name], where / f"out-{len(found)}")
+            found[case] = of_file(Path(folder), EVERY[name], where / f"out-{len(found)}")
         elif kind == "measure":
             found[case] = of_measures(Path(folder), PLANS[name], where / f"out-{len(found)}")
         else:  # such as 17-shuffled-off: partitions, order, adaptive execution

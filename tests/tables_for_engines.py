@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from datetime import date, datetime, timedelta
 
 import numpy as np
 import polars as pl
 
 N = 1500
+_OWN = ("seconds", "peak_memory_mib")  # entries of a summary that no two runs share
 
 
 def _table():
@@ -116,6 +118,27 @@ PLANS = {
 }
 PLANS = {name: {"k": 4, "method": "mdav", "blocking": _CUT, **plan} for name, plan in PLANS.items()}
 
+# what a table may have, each by several methods in blocks of several kinds
+_NUMBERS = (("mdav", "2d-tree"), ("v-mdav", "univariate"), ("optimal", "spread-tree"))
+_OTHERS = (("s-mdav", "2d-tree"), ("k-modes", "spread-tree"), ("sa-mdav", "categories"))
+MATRIX = {
+    f"{kind}, {method}, {blocking}": {
+        **{name: value for name, value in PLANS[plan].items() if name not in ("method", "blocking")},
+        "method": method,
+        "options": {"steps": 2000} if method == "optimal" else {},
+        "blocking": {"method": blocking, "size": 150, "columns": columns[blocking]},
+    }
+    for kind, plan, ways, columns in (
+        ("numeric", "numbers", _NUMBERS, {"2d-tree": [], "univariate": ["a"], "spread-tree": ["a", "b"]}),
+        ("missing", "missing", _NUMBERS, {"2d-tree": ["a", "m"], "univariate": ["m"], "spread-tree": []}),
+        ("weights", "weights", _NUMBERS, {"2d-tree": ["b"], "univariate": ["b"], "spread-tree": []}),
+        ("strata", "strata", _NUMBERS, {"2d-tree": [], "univariate": ["a"], "spread-tree": ["b"]}),
+        ("rules", "rules", _NUMBERS, {"2d-tree": [], "univariate": ["x"], "spread-tree": ["x", "y"]}),
+        ("mixed", "mixed", _OTHERS, {"2d-tree": ["a"], "spread-tree": ["a"], "categories": ["j"]}),
+    )
+    for method, blocking in ways
+}
+
 
 def digest(frame):
     """A digest of a release by column and row: names, types, values to the last bit, and what is missing."""
@@ -129,6 +152,12 @@ def digest(frame):
         else:
             whole.update(column.to_physical().fill_null(0).to_numpy().tobytes())
     return whole.hexdigest()
+
+
+def told(release, frame, manifest):
+    """What two engines must agree on: all cells, the summary but time and memory, and the sizes of groups."""
+    summary = {name: value for name, value in release.summary.to_dict().items() if name not in _OWN}
+    return json.loads(json.dumps([digest(frame), summary, manifest["group_sizes"]]))
 
 
 def parquet_folder(folder):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,6 +12,7 @@ import pytest
 import shoal
 from shoal.engines.duckdb import DuckdbEngine
 from shoal.engines.engine import BLOCK, ROW
+from spark_cluster import own_mounts
 from tables_for_engines import PLANS, TABLE, digest
 
 pytest.importorskip("duckdb")
@@ -61,6 +65,65 @@ def test_rows_that_do_not_fit_into_memory_are_sorted_on_disk(threads, wide, smal
     assert rows == ROWS
     engine.close()
     assert list(aside.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def kept_columns(tmp_path_factory):
+    """A table of many columns that are kept, and what the engine in memory makes of it."""
+    path = tmp_path_factory.mktemp("engines") / "in.parquet"
+    rng = np.random.default_rng(0)
+    kept = {f"kept_{i}": rng.integers(0, 2**60, size=ROWS) for i in range(40)}
+    table = pl.DataFrame({"x": rng.normal(size=ROWS), "y": rng.normal(size=ROWS), **kept})
+    table.write_parquet(path, row_group_size=20_000)
+    return path, digest(shoal.protect(table, **OF_KEPT, confidential=list(kept), engine="memory").data), list(kept)
+
+
+OF_KEPT = {
+    **{"k": 3, "quasi_identifiers": ["x", "y"], "method": "mdav"},
+    "blocking": {"method": "2d-tree", "size": 1000},
+}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_release_that_is_sorted_on_disk_is_that_of_memory(threads, kept_columns, tmp_path, aside, monkeypatch):
+    """Rows take 130 MB, and DuckDB has 115 MiB."""
+    path, expected, kept = kept_columns
+    spilt = []
+    blocks = DuckdbEngine._blocks
+
+    def watched(self, blocked):
+        for table in blocks(self, blocked):
+            spilt.append(sum(one.stat().st_size for one in aside.glob("*/sorting/*")))
+            yield table
+
+    monkeypatch.setattr(DuckdbEngine, "_blocks", watched)
+    engine = {"name": "duckdb", "memory": "256MiB"}
+    out = tmp_path / "out.parquet"
+    shoal.protect(path, **OF_KEPT, confidential=kept, engine=engine, threads=threads, output=out)
+    assert max(spilt) > 10 * 2**20
+    assert digest(pl.read_parquet(out)) == expected
+    assert list(aside.iterdir()) == []
+
+
+@pytest.mark.skipif(not own_mounts(), reason="no file system of a few megabytes can be mounted here")
+@pytest.mark.parametrize("room", [20, 150])
+def test_a_disk_that_is_full_is_told_and_nothing_is_left(room, kept_columns, tmp_path, aside):
+    """The folder for what is put aside has too little room for the rows with their blocks, or for sorting them."""
+    path, _, kept = kept_columns
+    words = (
+        f"import shoal\ntry:\n    shoal.protect({str(path)!r}, **{OF_KEPT!r}, confidential={kept!r}, "
+        f"engine={{'name': 'duckdb', 'memory': '256MiB'}}, output={str(tmp_path / 'out.parquet')!r})\n"
+        "except shoal.FileError as error:\n    print('told:', error)\n"
+        f"import os\nprint('left:', os.listdir({str(aside)!r}))\n"
+    )
+    mount = f'mount -t tmpfs -o size={room}m tmpfs {aside} && exec {sys.executable} -c "$0"'
+    done = subprocess.run(["unshare", "-Urm", "sh", "-c", mount, words], capture_output=True, text=True, check=False)
+    told = done.stdout.splitlines()
+    assert len(told) == 2, done.stdout + done.stderr
+    assert told[0].startswith("told:")
+    assert "set TMPDIR to a folder with room for twice the table" in told[0]
+    assert told[1] == "left: []"
+    assert list(tmp_path.iterdir()) == [aside]
 
 
 @pytest.fixture(scope="module")

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
+from functools import cache
 
 import numpy as np
 import polars as pl
 import pytest
 
 import shoal
-from tables_for_engines import PLANS, TABLE, digest, parquet_folder
+from spark_cluster import NEEDS_SPARK, results_of, start_cluster, start_program
+from tables_for_engines import MATRIX, PLANS, TABLE, digest, parquet_folder, told
 
 pytest.importorskip("duckdb")
-OWN = ("seconds", "peak_memory_mib")  # entries of a summary that no two runs share
+SPARK = {"spark local": NEEDS_SPARK, "spark cluster": NEEDS_SPARK}
+EVERY = {**PLANS, **MATRIX}
 
 
 @pytest.fixture(scope="module")
@@ -20,27 +24,62 @@ def folder(tmp_path_factory):
     return parquet_folder(tmp_path_factory.mktemp("engines"))
 
 
-def figures(release):
-    return {name: value for name, value in release.summary.to_dict().items() if name not in OWN}
+@pytest.fixture(scope="module")
+def released(folder, tmp_path_factory):
+    """What an engine releases; Spark is asked for all cases at once, since it takes long to start."""
+    found = {}
+
+    def of(engine, case):
+        where = tmp_path_factory.mktemp("released")
+        if engine == "spark local" and engine not in found:
+            found[engine] = on_spark("local[2]", folder, where, [*PLANS, *MATRIX])
+        if engine == "spark cluster" and engine not in found:
+            with contextmanager(start_cluster)(where) as (master, _):
+                found[engine] = on_spark(master, folder, where, MATRIX)
+        if engine in SPARK:
+            return found[engine][f"file:{case}"]
+        release = shoal.protect(folder, **EVERY[case], engine=engine, threads=1, output=where / "out.parquet")
+        manifest = json.loads((where / "out.parquet.manifest.json").read_text())
+        return told(release, pl.read_parquet(where / "out.parquet"), manifest)
+
+    return of
 
 
-@pytest.mark.parametrize("case", PLANS)
-def test_duckdb_gives_the_cells_of_memory(case, folder, tmp_path):
-    memory = shoal.protect(TABLE, **PLANS[case], engine="memory")
-    release = shoal.protect(folder, **PLANS[case], engine="duckdb", output=tmp_path / "out.parquet")
-    assert digest(pl.read_parquet(tmp_path / "out.parquet")) == digest(memory.data)
-    assert figures(release) == figures(memory)
-    manifest = json.loads((tmp_path / "out.parquet.manifest.json").read_text())
-    assert manifest["group_sizes"] == memory.manifest()["group_sizes"]
-    assert memory.summary.blocks > 3
+def on_spark(master, folder, where, cases):
+    cases = [f"file:{case}" for case in cases]
+    return results_of(start_program(master, folder, where, cases), where, cases)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_neither_threads_nor_a_limit_of_memory_change_a_cell(threads, folder, tmp_path):
-    settings = {**PLANS["missing"], "engine": {"name": "duckdb", "memory": "256MiB"}}
-    shoal.protect(folder, **settings, threads=threads, output=tmp_path / "out.parquet")
-    memory = shoal.protect(TABLE, **PLANS["missing"], engine="memory", threads=threads)
-    assert digest(pl.read_parquet(tmp_path / "out.parquet")) == digest(memory.data)
+@cache
+def expected(case):
+    """The release of a table that is in memory, on two threads."""
+    release = shoal.protect(TABLE, **EVERY[case], engine="memory", threads=2)
+    assert release.summary.blocks > 3
+    return told(release, release.data, release.manifest())
+
+
+@pytest.mark.parametrize(
+    ("engine", "case"),
+    [
+        pytest.param(engine, case, marks=SPARK.get(engine, ()))
+        for engine in ("memory", "duckdb", *SPARK)
+        for case in (MATRIX if engine == "spark cluster" else EVERY)
+    ],
+)
+def test_every_engine_gives_the_same_release(engine, case, released):
+    assert released(engine, case) == expected(case)
+
+
+@pytest.mark.parametrize("case", ["missing", "mixed"])
+def test_neither_threads_nor_a_limit_of_memory_change_a_byte(case, folder, tmp_path):
+    written = []
+    for threads, memory in ((1, None), (2, None), (1, "256MiB"), (2, "256MiB")):
+        engine = {"name": "duckdb", **({"memory": memory} if memory else {})}
+        out = tmp_path / f"{threads}-{memory}.parquet"
+        shoal.protect(folder, **PLANS[case], engine=engine, threads=threads, output=out)
+        written.append(out.read_bytes())
+    assert len(set(written)) == 1
+    assert digest(pl.read_parquet(out)) == expected(case)[0]
 
 
 @pytest.mark.parametrize("case", ["numbers", "strata", "univariate", "fractions"])
@@ -101,7 +140,7 @@ def test_a_folder_becomes_a_folder_with_its_manifest(folder, tmp_path):
     assert manifest["plan"]["engine"] == {"name": "duckdb"}
     again = shoal.protect(folder, plan=shoal.Plan(**manifest["plan"]), output=tmp_path / "again.parquet")
     assert digest(pl.read_parquet(tmp_path / "again.parquet")) == digest(released)
-    assert figures(again)["information_loss"] == manifest["summary"]["information_loss"]
+    assert again.summary.information_loss == manifest["summary"]["information_loss"]
 
 
 def test_every_key_has_k_records_in_the_file(folder, tmp_path):

@@ -1,8 +1,10 @@
-"""Spark gives the cells of the engine in memory: in one process, and on a cluster of a master and two workers."""
+"""Spark: partitions, their order and adaptive execution change nothing, nor does what a cluster loses on the way.
+
+That Spark releases what the engine in memory does, in one process and on a cluster, is in test_engines.py.
+"""
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -14,21 +16,19 @@ from pathlib import Path
 import pytest
 
 import shoal
-from spark_cluster import ENVIRONMENT, NEEDS_SPARK, start_cluster
+from spark_cluster import ENVIRONMENT, NEEDS_SPARK, own_mounts, results_of, start_cluster, start_program
 from spark_program import figures
-from tables_for_engines import PLANS, TABLE, digest, parquet_folder
+from tables_for_engines import PLANS, TABLE, digest, parquet_folder, told
 
 pytestmark = NEEDS_SPARK
 cluster = pytest.fixture(start_cluster)
-HERE = Path(__file__).parent
-FILES = [f"file:{name}" for name in PLANS]
 TABLES = [
     f"{partitions}-{order}-{adaptive}:{name}"
     for name in ("numbers", "strata and missing")
-    for partitions, order, adaptive in ((1, "given", "on"), (3, "shuffled", "off"), (17, "shuffled", "on"))
+    for partitions in (1, 3, 17)
+    for order, adaptive in (("given", "on"), ("shuffled", "on"), ("shuffled", "off"))
 ]
-TABLES += ["17-shuffled-off:rules", "3-shuffled-on:equal records", "measure:missing", "measure:mixed"]
-CLUSTER = ["numbers", "missing", "weights", "strata", "mixed", "rules", "blocks of a hierarchy", "equal records"]
+TABLES += ["17-shuffled-off:rules", "3-shuffled-on:equal records", "17-shuffled-on:mixed"]
 
 
 @pytest.fixture(scope="module")
@@ -36,30 +36,32 @@ def folder(tmp_path_factory):
     return parquet_folder(tmp_path_factory.mktemp("engines"))
 
 
-def start(master, folder, results, cases):
-    command = [sys.executable, HERE / "spark_program.py", master, folder, results, *cases]
-    return subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+def of_memory(folder, case):
+    """What a case of the program finds where the engine is in memory, or DuckDB measures."""
+    kind, name = case.split(":")
+    if kind == "measure":
+        out = folder.with_name(f"duckdb-{name}.parquet")
+        shoal.protect(folder, **PLANS[name], engine="duckdb", output=out)
+        return figures(shoal.measure_in_engine(folder, out, engine="duckdb"))
+    memory = shoal.protect(TABLE if kind == "file" else TABLE.drop("d", "t"), **PLANS[name], engine="memory")
+    if kind == "file":
+        return told(memory, memory.data, memory.manifest())
+    return [digest(memory.data), memory.summary.information_loss]
 
 
 def compare(process, folder, results, cases):
-    said = process.communicate(timeout=1500)[0]
-    assert process.returncode == 0, said[-3000:]
-    found = json.loads((results / "digests.json").read_text())
-    assert list(found) == list(cases)
-    for case in cases:
-        kind, name = case.split(":")
-        if kind == "measure":
-            out = results / f"duckdb-{name}.parquet"
-            shoal.protect(folder, **PLANS[name], engine="duckdb", output=out)
-            assert found[case] == figures(shoal.measure_in_engine(folder, out, engine="duckdb")), case
-            continue
-        table = TABLE if kind == "file" else TABLE.drop("d", "t")
-        memory = shoal.protect(table, **PLANS[name], engine="memory")
-        assert found[case] == [digest(memory.data), memory.summary.information_loss], case
+    for case, found in results_of(process, results, cases).items():
+        assert found == of_memory(folder, case), case
 
 
-def test_spark_in_one_process_gives_the_cells_of_memory(folder, tmp_path):
-    compare(start("local[2]", folder, tmp_path, FILES + TABLES), folder, tmp_path, FILES + TABLES)
+def test_neither_partitions_nor_their_order_nor_adaptive_execution_change_a_cell(folder, tmp_path):
+    cases = [*TABLES, "measure:missing", "measure:mixed"]
+    compare(start_program("local[2]", folder, tmp_path, cases), folder, tmp_path, cases)
+
+
+def test_tables_and_measures_on_a_cluster(cluster, folder, tmp_path):
+    cases = ["17-shuffled-on:strata and missing", "3-shuffled-off:rules", "measure:numbers"]
+    compare(start_program(cluster[0], folder, tmp_path, cases), folder, tmp_path, cases)
 
 
 def executors(workers):
@@ -75,22 +77,65 @@ def executors(workers):
     return found
 
 
-def test_spark_on_a_cluster_gives_the_cells_of_memory(cluster, folder, tmp_path):
-    cases = [*(f"file:{name}" for name in CLUSTER), "17-shuffled-on:strata and missing", "measure:numbers"]
-    compare(start(cluster[0], folder, tmp_path, cases), folder, tmp_path, cases)
-
-
-def test_an_executor_that_is_killed_in_the_middle_changes_nothing(cluster, folder, tmp_path):
-    cases = ["file:numbers", "file:missing", "file:strata"]
+@pytest.mark.parametrize("lost", ["executor", "worker"])
+def test_what_is_lost_in_the_middle_changes_nothing(lost, cluster, folder, tmp_path):
+    """An executor is killed, or a worker with its executor; releases are the same, and nothing half-written is left."""
+    cases = ["file:numbers", "file:missing", "file:strata", "file:mixed"]
     master, workers = cluster
-    process = start(master, folder, tmp_path, cases)
+    results = tmp_path / "results"
+    results.mkdir()
+    process = start_program(master, folder, results, cases)
     first = next(line for line in process.stdout if line.startswith(("file:", "Traceback")))
     assert first.startswith("file:numbers"), process.communicate()[0]  # the second case has begun
     time.sleep(1.0)
-    victims = executors(workers)
+    victims = executors(workers[:1])
     assert victims
-    os.kill(victims[0], signal.SIGKILL)
-    compare(process, folder, tmp_path, cases)
+    for victim in [*victims, *(workers[:1] if lost == "worker" else ())]:
+        os.kill(victim, signal.SIGKILL)
+    compare(process, folder, results, cases)
+    left = sorted(one.name for one in results.iterdir() if one.name != "digests.json")
+    assert left == sorted(f"out-{i}{end}" for i in range(len(cases)) for end in ("", ".manifest.json"))
+    for i in range(len(cases)):
+        assert all(one.name.startswith("part-") for one in (results / f"out-{i}").iterdir())
+
+
+def test_a_loss_that_is_not_made_up_for_is_told_and_leaves_nothing(cluster, folder, tmp_path):
+    """Where Spark may not try again, a killed executor ends the run in one sentence."""
+    master, workers = cluster
+    out = tmp_path / "results" / "out"
+    out.parent.mkdir()
+    settings = {"spark.task.maxFailures": "1", "spark.executor.memory": "1g", "spark.driver.host": "127.0.0.1"}
+    engine = {"name": "spark", "master": master, "settings": {**settings, "spark.log.level": "OFF"}}
+    plan = {**PLANS["search"], "options": {"steps": 500_000_000}}  # much longer than it takes to find the executor
+    words = (
+        f"import shoal\ntry:\n    shoal.protect({str(folder)!r}, **{plan!r}, engine={engine!r}, output={str(out)!r})\n"
+        "except shoal.ShoalError as error:\n    print('told:', error)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", words], env=ENVIRONMENT, stdout=subprocess.PIPE, text=True)
+    deadline = time.time() + 300
+    while not (busy := [one for one in executors(workers) if searching(one)]):
+        assert time.time() < deadline
+        assert process.poll() is None
+        time.sleep(0.5)
+    os.kill(busy[0], signal.SIGKILL)
+    said = process.communicate(timeout=300)[0]
+    assert [line for line in said.splitlines() if line.startswith("told: Spark could not read or move the rows:")], said
+    assert list(out.parent.iterdir()) == []
+
+
+def searching(executor):
+    """Whether a Python worker of an executor has been at work for a while."""
+    family, seconds = [executor], []
+    for pid in family:
+        for one in Path("/proc").glob("[0-9]*"):
+            try:
+                fields = (one / "stat").read_text().rsplit(")", 1)[1].split()
+                if int(fields[1]) == pid and b"java" not in (one / "cmdline").read_bytes():
+                    family.append(int(one.name))
+                    seconds.append(int(fields[11]) / os.sysconf("SC_CLK_TCK"))
+            except OSError:
+                continue
+    return max(seconds, default=0.0) > 8.0
 
 
 def refusal(code, **environment):
@@ -113,8 +158,55 @@ def test_bad_input_is_told_in_one_sentence(folder, tmp_path):
         "shoal.protect(s.createDataFrame([(1, 2.0)], ['a', 'b']), k=2, quasi_identifiers=['b'])"
     )
     assert "no stable number" in refusal(no_rows)
-    other = shutil.which("python3", path="/usr/bin:/bin")
-    if other:
-        told = refusal(f"{plan}, output={str(tmp_path / 'out')!r})", PYSPARK_PYTHON=other)
-        assert "another Python" in told or "do not have shoal" in told
+    out = f"output={str(tmp_path / 'out')!r}"
+    other = "import pyspark; pyspark.SparkContext.pythonVer = '3.9'; "  # what the driver tells its workers that it is
+    assert "the workers of Spark run another Python" in refusal(f"{other}{plan}, {out})")
+    bare = shutil.which("python3", path="/usr/bin:/bin")
+    if bare:
+        assert "do not have shoal" in refusal(f"{plan}, {out})", PYSPARK_PYTHON=bare)
     assert list(tmp_path.iterdir()) == []
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "other").write_text("")
+    assert "is not empty" in refusal(f"{plan}, {out})")
+    assert [one.name for one in tmp_path.rglob("*")] == ["out", "other"]
+
+
+def test_a_type_that_shoal_does_not_have_is_refused_as_a_quasi_identifier_and_kept_otherwise(tmp_path):
+    words = (
+        "from pyspark.sql import SparkSession; s = SparkSession.builder.master('local[1]').getOrCreate(); "
+        "t = s.range(60).selectExpr('id', 'cast(id * id % 17 as double) x', 'map(id, id) m', "
+        "'make_interval(0, 0, 0, id) i', 'struct(id, array(id) b) p'); "
+        "told = lambda *q: shoal.protect(t, k=3, method='mdav', quasi_identifiers=list(q), confidential=['id'], "
+        "engine={'name': 'spark', 'row': 'id'}).data; "
+    )
+    for name in "mip":
+        assert f"'{name}'" in refusal(f"{words} told('x', '{name}')")
+    kept = "r = told('x').orderBy('id').drop('x').collect(); o = t.orderBy('id').drop('x').collect(); "
+    assert "the same" in refusal(f"{words}{kept} print('told:', 'the same' if r == o and len(r) == 60 else r)")
+
+
+@pytest.mark.skipif(not own_mounts(), reason="no file system of a few megabytes can be mounted here")
+def test_a_disk_that_is_full_on_a_worker_is_told_and_nothing_is_left(tmp_path):
+    """Executors have 3 MB on disk, which blocks of 200 000 rows do not fit into."""
+    for name in ("disk", "results"):
+        (tmp_path / name).mkdir()
+    words = (
+        "import polars, numpy, shoal\n"
+        "table = polars.DataFrame(numpy.random.default_rng(1).normal(size=(200_000, 6)))\n"
+        f"table.write_parquet('{tmp_path}/in.parquet')\n"
+        "engine = {'name': 'spark', 'master': 'local[1]', 'settings': {'spark.log.level': 'OFF'}}\n"
+        "try:\n"
+        f"    shoal.protect('{tmp_path}/in.parquet', k=3, quasi_identifiers=['column_0', 'column_1'], method='mdav', "
+        f"blocking={{'method': '2d-tree', 'size': 3000}}, engine=engine, output='{tmp_path}/results/out')\n"
+        "except shoal.ShoalError as error:\n    print('told:', error)\n"
+    )
+    (tmp_path / "program.py").write_text(words)
+    mount = f"mount -t tmpfs -o size=3m tmpfs {tmp_path}/disk && exec {sys.executable} {tmp_path}/program.py"
+    settings = {**ENVIRONMENT, "SPARK_LOCAL_DIRS": str(tmp_path / "disk")}
+    done = subprocess.run(
+        ["unshare", "-Urm", "sh", "-c", mount], env=settings, capture_output=True, text=True, check=False
+    )
+    assert "told: a worker of Spark has no room left on its disk; set spark.local.dir" in done.stdout, done.stderr[
+        -3000:
+    ]
+    assert list((tmp_path / "results").iterdir()) == []

@@ -77,7 +77,7 @@ class DuckdbEngine:
 
     def head(self) -> pl.DataFrame:
         """Return the first rows, which tell names and types."""
-        first = f"SELECT * FROM {self._original} ORDER BY {ROW} LIMIT {HEAD}"
+        first = f"SELECT * FROM {self._original} WHERE {ROW} < {HEAD} ORDER BY {ROW}"
         with _told():
             table = self._connection.sql(first).to_arrow_table()
         return head_of(table.select(self._names))

@@ -190,10 +190,10 @@ def open_spark(data: Any, asked: EngineSettings) -> SparkEngine:
     if session is not None and (asked.master or asked.settings):
         raise PlanError("engine.master, engine.settings: there is a session already, which is used; leave them out")
     own = _new_session(asked) if session is None else None
+    reading: Any = session or own
     try:
         with _told():
-            reader = (own if session is None else session).read
-            frame = reader.parquet(*[path.resolve().as_uri() for path in paths])
+            frame = reading.read.parquet(*[path.resolve().as_uri() for path in paths])
         return SparkEngine(frame, asked.row, paths, own)
     except BaseException:
         if own is not None:
