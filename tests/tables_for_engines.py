@@ -114,6 +114,12 @@ PLANS = {
         "confidential": ["j", "g"],
         "conditions": {"j": {"distinct": 3, "entropy": 2.0}, "g": {"recursive": [3.0, 2]}},
     },
+    "near": {
+        "quasi_identifiers": ["a", "b"],
+        "confidential": ["g", "j", "m"],
+        "hierarchies": {"j": _TREE},
+        "conditions": {"g": {"t": 0.3}, "j": {"t": 0.35, "distinct": 2}, "m": {"t": 0.2}},
+    },
     "nominal": {"quasi_identifiers": ["g", "a"], "method": "k-modes", "blocking": {**_CUT, "columns": ["a"]}},
 }
 PLANS = {name: {"k": 4, "method": "mdav", "blocking": _CUT, **plan} for name, plan in PLANS.items()}

@@ -11,12 +11,14 @@ import polars as pl
 import pytest
 
 import shoal
+from given_away_by_definition import equal_distance, ordered_distance, tree_distance
 from spark_cluster import NEEDS_SPARK, results_of, start_cluster, start_program
 from tables_for_engines import MATRIX, PLANS, TABLE, digest, parquet_folder, told
 
 pytest.importorskip("duckdb")
 SPARK = {"spark local": NEEDS_SPARK, "spark cluster": NEEDS_SPARK}
 EVERY = {**PLANS, **MATRIX}
+LAW = {"lawyer": None, "judge": None}
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +170,6 @@ def refused(path, **changed):
         ({"scaling": "robust"}, "scaling: quartiles"),
         ({"strata": ["g"], "small_strata": "merge"}, "small_strata"),
         ({"method": "optimal", "options": {"time": 1.0}}, "'time'"),
-        ({"conditions": {"g": {"t": 0.2}}, "confidential": ["g"]}, "conditions: t of 'g' compares groups"),
         ({"accept": {"g": "it is asked for"}}, "accept: columns that are kept"),
         ({"identifiers": ["person_id"]}, "persons: 'person_id' may be the key"),
         ({"engine": {"name": "duckdb", "master": "local[2]"}}, "engine.master: has no effect"),
@@ -244,3 +245,28 @@ def test_columns_that_look_like_identifiers_are_refused_as_in_memory(tmp_path):
     with pytest.raises(shoal.PlanError) as whole:
         shoal.protect(table, **PLANS["numbers"])
     assert refused(tmp_path / "in.parquet") == str(whole.value)
+
+
+def test_groups_are_near_to_the_whole_table_in_the_file(folder, tmp_path):
+    """t compares with the distribution in the table, not with that of the block."""
+    plan = PLANS["near"]
+    release = shoal.protect(folder, **plan, engine="duckdb", output=tmp_path / "out.parquet")
+    groups = pl.read_parquet(tmp_path / "out.parquet").group_by("a", "b").agg("g", "j", "m")
+    tree = {"any": {"craft": {"baker": None, "smith": None}, "office": {"clerk": None, "law": LAW}}}
+    farthest = {
+        "g": max(equal_distance(own, TABLE["g"].to_list()) for own in groups["g"].to_list()),
+        "j": max(tree_distance(own, TABLE["j"].to_list(), tree) for own in groups["j"].to_list()),
+        "m": max(ordered_distance(own, TABLE["m"].to_list()) for own in groups["m"].to_list()),
+    }
+    for one in release.summary.conditions:
+        assert one.reached["t"] == pytest.approx(farthest[one.column], abs=1e-9)
+        assert one.reached["t"] <= plan["conditions"][one.column]["t"] + 1e-7
+    assert len(groups) > 3 * release.summary.blocks
+    told = refused(folder, **{**plan, "conditions": {**plan["conditions"], "m": {"t": 0.001}}})
+    assert "ask for larger ones (blocking.size)" in told
+
+
+def test_a_column_of_too_many_values_is_refused_by_name(folder, monkeypatch):
+    monkeypatch.setattr("shoal.release.survey._MOST", 100)
+    told = refused(folder, **PLANS["near"])
+    assert "column 'm' has more than a million values" in told

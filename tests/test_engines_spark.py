@@ -65,13 +65,13 @@ def test_tables_and_measures_on_a_cluster(cluster, folder, tmp_path):
 
 
 def executors(workers):
-    """Processes of executors that these workers have started."""
+    """Processes of executors that these workers have started, each with its worker."""
     found = []
     for one in Path("/proc").glob("[0-9]*"):
         try:
             parent = int((one / "stat").read_text().rsplit(")", 1)[1].split()[1])
             if parent in workers and b"CoarseGrainedExecutorBackend" in (one / "cmdline").read_bytes():
-                found.append(int(one.name))
+                found.append((int(one.name), parent))
         except OSError:
             continue
     return found
@@ -88,9 +88,8 @@ def test_what_is_lost_in_the_middle_changes_nothing(lost, cluster, folder, tmp_p
     first = next(line for line in process.stdout if line.startswith(("file:", "Traceback")))
     assert first.startswith("file:numbers"), process.communicate()[0]  # the second case has begun
     time.sleep(1.0)
-    victims = executors(workers[:1])
-    assert victims
-    for victim in [*victims, *(workers[:1] if lost == "worker" else ())]:
+    executor, worker = executors(workers)[0]
+    for victim in (executor, worker) if lost == "worker" else (executor,):
         os.kill(victim, signal.SIGKILL)
     compare(process, folder, results, cases)
     left = sorted(one.name for one in results.iterdir() if one.name != "digests.json")
@@ -113,7 +112,7 @@ def test_a_loss_that_is_not_made_up_for_is_told_and_leaves_nothing(cluster, fold
     )
     process = subprocess.Popen([sys.executable, "-c", words], env=ENVIRONMENT, stdout=subprocess.PIPE, text=True)
     deadline = time.time() + 300
-    while not (busy := [one for one in executors(workers) if searching(one)]):
+    while not (busy := [one for one, _ in executors(workers) if searching(one)]):
         assert time.time() < deadline
         assert process.poll() is None
         time.sleep(0.5)

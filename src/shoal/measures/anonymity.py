@@ -92,14 +92,16 @@ def _recursive(groups: Ints, counts: Ints, distinct: Ints, l: int) -> float:  # 
     return float((ordered[starts] / (tail[starts + l - 1] - tail[starts + distinct])).max())
 
 
-def category_closeness(keys: Keys, codes: Ints) -> float:
+def category_closeness(keys: Keys, codes: Ints, counts: Ints | None = None) -> float:
     """Return t of a column of codes: the largest distance from a group to the table.
+
+    Where the records are a part of the table, ``counts`` (values,) says how many of the whole have each code.
 
     >>> from shoal.measures.keys import number_keys
     >>> category_closeness(number_keys([np.array([1.0, 1.0, 2.0, 2.0])]), np.array([0, 0, 1, 1]))
     0.5
     """
-    overall = np.bincount(codes) / len(codes)
+    overall = np.bincount(codes) / len(codes) if counts is None else counts / counts.sum()
     order = np.lexsort((codes, keys.of))
     groups, counts = count_values(keys.of[order], codes[order])
     first = np.concatenate(([True], groups[1:] != groups[:-1]))
@@ -110,8 +112,8 @@ def category_closeness(keys: Keys, codes: Ints) -> float:
     return float(0.5 * (np.add.reduceat(differences, np.flatnonzero(first)) + 1.0).max())
 
 
-def tree_closeness(keys: Keys, codes: Ints, parent: Ints, length: Floats) -> float:
-    """Return t of a column of codes whose distances are ways in a tree.
+def tree_closeness(keys: Keys, codes: Ints, counts: Ints, parent: Ints, length: Floats) -> float:
+    """Return t of a column of codes whose distances are ways in a tree; ``counts`` (values,) are those of the table.
 
     The first nodes of the tree are the codes; ``parent`` (nodes,) is -1 at the top, and ``length`` (nodes,) that of the
     way up from each node. The distance of a group is the sum over the nodes of their lengths times how far the shares
@@ -119,19 +121,27 @@ def tree_closeness(keys: Keys, codes: Ints, parent: Ints, length: Floats) -> flo
 
     >>> from shoal.measures.keys import number_keys
     >>> flat = np.full(2, -1), np.full(2, 0.5)
-    >>> tree_closeness(number_keys([np.array([1.0, 1.0, 2.0, 2.0])]), np.array([0, 0, 1, 1]), *flat)
+    >>> keys = number_keys([np.array([1.0, 1.0, 2.0, 2.0])])
+    >>> tree_closeness(keys, np.array([0, 0, 1, 1]), np.array([2, 2]), *flat)
     0.5
     """
-    passed, own = [codes], [keys.of]
-    while len(above := parent[passed[-1]]) and (above >= 0).any():
-        passed.append(above[above >= 0])
-        own.append(own[-1][above >= 0])
-    counts = np.bincount(np.concatenate(passed), minlength=len(parent)) / len(codes)
-    pairs, many = np.unique(np.concatenate(own) * len(parent) + np.concatenate(passed), return_counts=True)
+    passed, own = _up(codes, keys.of, parent)
+    every, records = _up(np.arange(len(counts)), counts, parent)
+    shares = np.bincount(every, records, minlength=len(parent)) / counts.sum()
+    pairs, many = np.unique(own * len(parent) + passed, return_counts=True)
     group, node = pairs // len(parent), pairs % len(parent)
     # what is below a node and not in a group differs by its whole share
-    differs = length[node] * (np.abs(many / keys.sizes[group] - counts[node]) - counts[node])
-    return float((np.bincount(group, differs) + (length * counts).sum()).max())
+    differs = length[node] * (np.abs(many / keys.sizes[group] - shares[node]) - shares[node])
+    return float((np.bincount(group, differs) + (length * shares).sum()).max())
+
+
+def _up(nodes: Ints, own: Ints, parent: Ints) -> tuple[Ints, Ints]:
+    """Return all nodes on the ways up from some, each with what belongs to the one that it was reached from."""
+    passed, carried = [nodes], [own]
+    while len(above := parent[passed[-1]]) and (above >= 0).any():
+        passed.append(above[above >= 0])
+        carried.append(carried[-1][above >= 0])
+    return np.concatenate(passed), np.concatenate(carried)
 
 
 def number_closeness(keys: Keys, values: Floats, seen: Flags) -> float:
@@ -142,13 +152,28 @@ def number_closeness(keys: Keys, values: Floats, seen: Flags) -> float:
     >>> number_closeness(keys, np.array([3.0, 4.0, 5.0, 6.0]), np.ones(4, dtype=bool))
     0.333...
     """
-    present, codes = np.unique(values[seen], return_inverse=True)
-    if len(present) < 2:
+    present, found = np.unique(values[seen], return_inverse=True)
+    codes = np.full(len(values), len(present), dtype=np.int64)
+    codes[seen] = found.reshape(-1)
+    return ordered_closeness(keys, codes, np.bincount(found.reshape(-1), minlength=len(present)))
+
+
+def ordered_closeness(keys: Keys, codes: Ints, counts: Ints) -> float:
+    """Return t of a column of codes in an order, of which ``counts`` (values,) of the table have each.
+
+    Codes beyond these are of missing values, which are left out.
+
+    >>> from shoal.measures.keys import number_keys
+    >>> ordered_closeness(number_keys([np.array([1.0, 1.0])]), np.array([0, 1]), np.array([1, 1, 1, 1]))
+    0.333...
+    """
+    seen = codes < len(counts)
+    if len(counts) < 2 or not seen.any():
         return 0.0
-    below = np.cumsum(np.bincount(codes)) / len(codes)
-    own = keys.of[seen]
-    order = np.lexsort((codes, own))
-    return float(ordered_distances(own[order], codes[order].astype(np.int64), below).max())
+    below = np.cumsum(counts) / counts.sum()
+    own, there = keys.of[seen], codes[seen]
+    order = np.lexsort((there, own))
+    return float(ordered_distances(own[order], there[order], below).max())
 
 
 def delta_presence(comparison: Comparison) -> list[float] | None:

@@ -133,7 +133,7 @@ class BlockWorker:
         )
         weights = None if self.weight is None else part_of_weights(self.weight, table)
         sets = [part_of_set(quasi, table) for quasi in self.declared.sets]
-        told = confidential_of(table, plan)  # what is asked of groups without the rest of the table
+        told = confidential_of(table, plan, self.declared.near)
         return replace(self.declared, plan=plan, options=options, sets=sets, weights=weights, told=told), table
 
 

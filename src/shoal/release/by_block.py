@@ -40,6 +40,7 @@ from shoal.release.rules_by_block import (
 )
 from shoal.release.strata_counts import StrataCounter, StrataCounts
 from shoal.release.surveyed import declare_rows, fit_to_rows
+from shoal.release.whole_distributions import whole_distributions
 from shoal.tables.part_of_table import part_of_set
 from shoal.tables.table import open_table
 
@@ -68,6 +69,8 @@ def protect_by_block(
     clock.lap("scale")
     declared = look_at_rules(engine, declared)
     clock.lap("look at rules")
+    declared = replace(declared, near=whole_distributions(engine, declared.plan))
+    clock.lap("look at confidential columns")
     plan = declared.plan
     strata = _strata(engine, plan, survey.records)
     cuts = [_cut(engine, quasi, strata, plan, survey.records) for quasi in declared.sets]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from shoal.kernels.arrays import Ints
 from shoal.kernels.given_away import SLACK
 from shoal.kernels.numbering import number_keys
 from shoal.kernels.representatives import group_rows
-from shoal.measures.anonymity import category_closeness, diversity, number_closeness, recursive_factor, tree_closeness
+from shoal.measures.anonymity import category_closeness, diversity, ordered_closeness, recursive_factor, tree_closeness
 from shoal.measures.keys import Keys
 from shoal.partition.conditions.confidential import LittleGivenAway
 from shoal.partition.conditions.distributions import Distribution, distribution_of
@@ -24,6 +24,7 @@ from shoal.plan.conditions import ConfidentialCondition
 from shoal.plan.plan import Plan
 from shoal.plan.roles import Kind
 from shoal.release.quasi_identifiers import column_of
+from shoal.release.whole_distributions import WholeDistribution
 from shoal.tables.table import Table
 
 
@@ -52,14 +53,20 @@ class ConditionSummary:
     least_group: int
 
 
-def confidential_of(table: Table, plan: Plan) -> LittleGivenAway | None:
-    """Return what a plan asks of confidential columns; raises DataError where a column is not of a kind for it."""
+def confidential_of(
+    table: Table, plan: Plan, near: Mapping[str, WholeDistribution] | None = None
+) -> LittleGivenAway | None:
+    """Return what a plan asks of confidential columns; raises DataError where a column is not of a kind for it.
+
+    Where the table is a part of a larger one, ``near`` has what t compares with, by column.
+    """
     if not plan.conditions:
         return None
     found, reasons = [], []
     for name, asked in plan.conditions.items():
         try:
-            found.append(distribution_of(_column(table, name, asked, plan)))
+            whole = (near or {}).get(name)
+            found.append(whole.of(table) if whole else distribution_of(_column(table, name, asked, plan)))
         except DataError as error:
             reasons += [f"conditions: {mistake}" for mistake in error.mistakes]
     if reasons:
@@ -144,11 +151,11 @@ def _reached(keys: Keys, column: Distribution, asked: ConfidentialCondition) -> 
     if asked.recursive is not None:
         reached["recursive"] = recursive_factor(keys, column.codes, asked.recursive[1])
     if asked.t is not None and column.ordered:
-        reached["t"] = number_closeness(keys, column.codes.astype(np.float64), column.codes < column.known)
+        reached["t"] = ordered_closeness(keys, column.codes, column.counts[: column.known])
     elif asked.t is not None and column.distance == "equal":
-        reached["t"] = category_closeness(keys, column.codes)
+        reached["t"] = category_closeness(keys, column.codes, column.counts)
     elif asked.t is not None:
-        reached["t"] = tree_closeness(keys, column.codes, column.parent, column.length)
+        reached["t"] = tree_closeness(keys, column.codes, column.counts, column.parent, column.length)
     return reached
 
 

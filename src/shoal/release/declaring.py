@@ -35,6 +35,7 @@ from shoal.release.quasi_identifiers import (
     refining_mistakes,
     unsupported,
 )
+from shoal.release.whole_distributions import WholeDistribution
 from shoal.rules.guard import InWhole
 from shoal.rules.rule import Rule
 from shoal.rules.sets import SET_SIZE, sets_from_rules
@@ -81,6 +82,8 @@ class Declared:
         What is known of the columns in the whole table, where ``sets`` has a block of it.
     ruled : InWhole or None
         What its rules must know of the whole table, then.
+    near : dict of WholeDistribution
+        Distributions that groups are compared with, then.
     """
 
     plan: Plan
@@ -95,6 +98,7 @@ class Declared:
     households: Households | None = None
     whole: Mapping[str, WholeColumn] = field(default_factory=dict)
     ruled: InWhole | None = None
+    near: Mapping[str, WholeDistribution] = field(default_factory=dict)
 
     @property
     def mixed(self) -> bool:

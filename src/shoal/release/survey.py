@@ -26,7 +26,7 @@ from shoal.tables.table import Table, open_table
 if TYPE_CHECKING:
     import polars as pl
 
-_MOST = 1_000_000  # categories of a column that are held
+_MOST = 1_000_000  # values of a column that are counted
 _STEPS = (86_400, 60, 1)  # seconds in the units that times may be given in
 
 
@@ -69,6 +69,14 @@ class Survey:
 
     columns: dict[str, Witnesses]
     records: int
+
+    def __post_init__(self) -> None:
+        for name, own in self.columns.items():
+            if own.counted and len(own.found) > _MOST:
+                raise DataError(
+                    f"column '{name}' has more than a million values, and an engine counts each; generalise it by a "
+                    "level, or round it, first"
+                )
 
     def __add__(self, other: Survey) -> Survey:
         return Survey(
@@ -113,10 +121,7 @@ def _once(table: pl.DataFrame) -> pl.DataFrame:
     """Return each category with its first row, and how often it occurs, by first row."""
     import polars as pl
 
-    found = table.group_by("value").agg(pl.col("row").min(), pl.col("count").sum()).sort("row")
-    if len(found) > _MOST:
-        raise DataError("a column of categories has more than a million of them; generalise it by a level first")
-    return found
+    return table.group_by("value").agg(pl.col("row").min(), pl.col("count").sum()).sort("row")
 
 
 def _telling(table: pl.DataFrame) -> pl.DataFrame:

@@ -65,12 +65,6 @@ def needs_whole_table(declared: Declared, engine: str) -> list[str]:
             f"options: {listed(used)} of method '{declared.method.name}' look at the whole table (engine: {engine}); "
             "leave it out, or give steps"
         )
-    near = [name for name, asked in plan.conditions.items() if asked.t is not None]
-    if near:
-        found.append(
-            f"conditions: t of {listed(near)} compares groups with the distribution in the whole table (engine: "
-            f"{engine}); ask for distinct, entropy or recursive, or leave engine out"
-        )
     found += _rules_of_whole_table(declared, engine)
     if plan.missing_patterns == "ignored" and len(declared.sets) > 1:
         found.append(

@@ -36,7 +36,7 @@ class Distribution:
     codes : int64 (n,)
         Number of each record's value, in order, or in that of the tree; that of missing values is the last.
     counts : int64 (values,)
-        How many records have each.
+        How many records of the whole table have each.
     known : int
         Values that are not missing.
     parent : int64 (nodes,)
@@ -69,7 +69,7 @@ class Distribution:
             while node >= 0:
                 below[node] += count
                 node = int(self.parent[node])
-        return below / max(len(self.codes), 1)
+        return below / max(int(self.counts.sum()), 1)
 
 
 def distribution_of(column: AnyColumn) -> Distribution:
