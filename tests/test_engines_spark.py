@@ -111,7 +111,7 @@ def test_a_loss_that_is_not_made_up_for_is_told_and_leaves_nothing(cluster, fold
         "except shoal.ShoalError as error:\n    print('told:', error)"
     )
     process = subprocess.Popen([sys.executable, "-c", words], env=ENVIRONMENT, stdout=subprocess.PIPE, text=True)
-    deadline = time.time() + 300
+    deadline = time.time() + 900
     while not (busy := [one for one, _ in executors(workers) if searching(one)]):
         assert time.time() < deadline
         assert process.poll() is None
@@ -134,7 +134,7 @@ def searching(executor):
                     seconds.append(int(fields[11]) / os.sysconf("SC_CLK_TCK"))
             except OSError:
                 continue
-    return max(seconds, default=0.0) > 8.0
+    return max(seconds, default=0.0) > 5.0
 
 
 def refusal(code, **environment):
@@ -158,7 +158,10 @@ def test_bad_input_is_told_in_one_sentence(folder, tmp_path):
     )
     assert "no stable number" in refusal(no_rows)
     out = f"output={str(tmp_path / 'out')!r}"
-    other = "import pyspark; pyspark.SparkContext.pythonVer = '3.9'; "  # what the driver tells its workers that it is
+    other = (  # the driver tells its workers which Python it is
+        "from pyspark.sql import SparkSession; s = SparkSession.builder.master('local[1]').getOrCreate(); "
+        "s.sparkContext.pythonVer = '3.9'; "
+    )
     assert "the workers of Spark run another Python" in refusal(f"{other}{plan}, {out})")
     bare = shutil.which("python3", path="/usr/bin:/bin")
     if bare:
@@ -174,19 +177,20 @@ def test_a_type_that_shoal_does_not_have_is_refused_as_a_quasi_identifier_and_ke
     words = (
         "from pyspark.sql import SparkSession; s = SparkSession.builder.master('local[1]').getOrCreate(); "
         "t = s.range(60).selectExpr('id', 'cast(id * id % 17 as double) x', 'map(id, id) m', "
-        "'make_interval(0, 0, 0, id) i', 'struct(id, array(id) b) p'); "
-        "told = lambda *q: shoal.protect(t, k=3, method='mdav', quasi_identifiers=list(q), confidential=['id'], "
+        "'make_interval(0, 0, 0, id) i', 'struct(id, array(id) b) p', 'cast(string(id) as binary) r'); "
+        "told = lambda *q: shoal.protect(t.drop(*'i' if 'i' not in q else ''), k=3, method='mdav', quasi_identifiers=list(q), confidential=['id'], "
         "engine={'name': 'spark', 'row': 'id'}).data; "
     )
-    for name in "mip":
+    for name in "mipr":
         assert f"'{name}'" in refusal(f"{words} told('x', '{name}')")
-    kept = "r = told('x').orderBy('id').drop('x').collect(); o = t.orderBy('id').drop('x').collect(); "
+    kept = "r = told('x').orderBy('id').drop('x').collect(); o = t.orderBy('id').drop('x', 'i').collect(); "
     assert "the same" in refusal(f"{words}{kept} print('told:', 'the same' if r == o and len(r) == 60 else r)")
 
 
 @pytest.mark.skipif(not own_mounts(), reason="no file system of a few megabytes can be mounted here")
-def test_a_disk_that_is_full_on_a_worker_is_told_and_nothing_is_left(tmp_path):
-    """Executors have 3 MB on disk, which blocks of 200 000 rows do not fit into."""
+@pytest.mark.parametrize("room", [3, 12])
+def test_a_disk_that_is_full_is_told_and_nothing_is_left(room, tmp_path):
+    """Spark has so many megabytes on disk, into which neither what tasks need nor 200 000 rows in blocks fit."""
     for name in ("disk", "results"):
         (tmp_path / name).mkdir()
     words = (
@@ -200,12 +204,10 @@ def test_a_disk_that_is_full_on_a_worker_is_told_and_nothing_is_left(tmp_path):
         "except shoal.ShoalError as error:\n    print('told:', error)\n"
     )
     (tmp_path / "program.py").write_text(words)
-    mount = f"mount -t tmpfs -o size=3m tmpfs {tmp_path}/disk && exec {sys.executable} {tmp_path}/program.py"
+    mount = f"mount -t tmpfs -o size={room}m tmpfs {tmp_path}/disk && exec {sys.executable} {tmp_path}/program.py"
     settings = {**ENVIRONMENT, "SPARK_LOCAL_DIRS": str(tmp_path / "disk")}
     done = subprocess.run(
         ["unshare", "-Urm", "sh", "-c", mount], env=settings, capture_output=True, text=True, check=False
     )
-    assert "told: a worker of Spark has no room left on its disk; set spark.local.dir" in done.stdout, done.stderr[
-        -3000:
-    ]
+    assert "told: Spark has no room left on a disk" in done.stdout, done.stderr[-3000:]
     assert list((tmp_path / "results").iterdir()) == []

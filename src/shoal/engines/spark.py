@@ -54,6 +54,7 @@ class SparkEngine:
         taken = [name for name in self._names if name.startswith("__shoal_")]
         if taken:
             raise DataError(f"columns {listed(taken)} have names that are used inside; rename them")
+        _check_types(frame)
         with _told():
             self._original = self._rows = _numbered_by(frame, row) if row else _numbered_by_file(frame)
 
@@ -221,6 +222,21 @@ def _new_session(asked: EngineSettings) -> Any:
         raise FileError(f"Spark could not be started: {str(error).splitlines()[0]}; see its log") from None
 
 
+def _check_types(frame: Any) -> None:
+    """Refuse types whose values Spark does not hand to tasks."""
+    from pyspark.errors import PySparkException
+    from pyspark.sql.pandas.types import to_arrow_type
+
+    other = []
+    for field in frame.schema.fields:
+        try:
+            to_arrow_type(field.dataType)
+        except PySparkException:
+            other.append(f"'{field.name}' ({field.dataType.simpleString()})")
+    if other:
+        raise DataError(f"columns of types that Spark hands to no task: {', '.join(other)}; cast or drop them")
+
+
 def _numbered_by(frame: Any, row: str) -> Any:
     """Return rows numbered by a column, which must be whole, there, and different in every row."""
     from pyspark.sql import functions as f
@@ -269,7 +285,7 @@ def _told() -> Iterator[None]:
         yield
     except ShoalError:
         raise
-    except (PySparkException, Py4JError) as error:
+    except (PySparkException, Py4JError, pickle.PicklingError) as error:  # the last where tasks do not fit on the disk
         text = str(error)
         own = re.search(r"^shoal\.errors\.(\w+): (.*)$", text, re.MULTILINE)
         if own:
@@ -284,5 +300,12 @@ def _told() -> Iterator[None]:
                 "the workers of Spark do not have shoal; ship the environment, see docs/spark-cluster.md"
             ) from None
         if "No space left" in text:
-            raise FileError("a worker of Spark has no room left on its disk; set spark.local.dir") from None
+            raise FileError(
+                "Spark has no room left on a disk of the driver or of a worker; set spark.local.dir to a folder with room "
+                "for twice the table"
+            ) from None
+        # what a task says of its own may show cells
+        failed = re.findall(r"^(?:\w+\.)*(\w+(?:Error|Exception)|KeyboardInterrupt)\b", text, re.MULTILINE)
+        if "from the Python worker" in text and failed:
+            raise FileError(f"a task of Spark failed with {failed[-1]}; the log of its worker says where") from None
         raise FileError(f"Spark could not read or move the rows: {text.splitlines()[0]}") from None
