@@ -16,11 +16,15 @@ _INTRODUCTION = """# Engines
 
 Normal records of five columns from a Parquet folder to another, by `mdav` with k = 3 in blocks of the 2^d-tree, whose
 size is chosen by shoal, each run in a process of its own. DuckDB has 2 GiB for the whole process. Spark has two
-executors of one core and 1.5 GiB each; its CPU time and memory are those of the driver, Java and all Python workers
-together. Put aside is what was on disk at most beside input and output. What engines do: [Engines](../engines.md).
+executors of one core and 1.5 GiB each, with the settings for short runs of [shoal on a cluster of
+Spark](../spark-cluster.md); its CPU time and memory are those of the driver, Java and all Python workers together. Put aside
+is what was on disk at most beside input and output. What engines do: [Engines](../engines.md).
 
 Sizes beyond 10 million are run one at a time: `python benchmarks/engines.py --only duckdb 25000000`."""
 _BILLION = 1e9
+_TUTORIAL = 10_000_000
+_NAMES = {"duckdb": "DuckDB", "spark": "Spark"}
+_PASSES = ("read", "declare", "scale", "look at rules", "block")
 
 
 def engines() -> None:
@@ -42,30 +46,36 @@ def engines() -> None:
     ]
     parts = [_INTRODUCTION, made_by("engines", machine), table(_HEAD, lines), _compared(rows), _billion(rows)]
     write(DOCS / "results" / "engines.md", "\n\n".join(parts))
-    largest = max((row for row in rows if row["engine"] == "duckdb"), key=lambda row: row["n"])
-    put_between_marks(DOCS / "tutorials.md", "ten-million", _largest(largest))
+    shown = next(row for row in rows if (row["engine"], row["n"]) == ("duckdb", _TUTORIAL))
+    put_between_marks(DOCS / "tutorials.md", "ten-million", _shown(shown))
 
 
 def _compared(rows: list[dict[str, Any]]) -> str:
-    """Say how engines compare where all were run, and how DuckDB grows."""
+    """Say how engines compare where all were run, and how they grow."""
     small = {row["engine"]: row for row in rows if row["n"] == min(row["n"] for row in rows)}
     times = [
         f"{name} {small[engine]['cpu'] / small['memory']['cpu']:.2f}"
-        for engine, name in (("duckdb", "DuckDB"), ("spark", "Spark"))
+        for engine, name in _NAMES.items()
         if engine in small
     ]
     millions = small["memory"]["n"] / 1e6
     told = f"At {millions:g} million records, in multiples of the CPU time of memory: {', '.join(times)}. "
-    duck = [row for row in rows if row["engine"] == "duckdb"]
-    if len(duck) > 1:
-        power = _exponent([(row["n"], row["cpu"]) for row in duck])
-        told += (
-            f"CPU time of DuckDB grows with n to the power of {power:.2f} from the smallest to the largest size. What "
-            "grows is the search inside blocks, whose time a record goes up with their size. A 2^d-tree of five "
-            "columns cuts a leaf into 32, so that its blocks go up to the most that is allowed, some 330 000 records, "
-            "and then down to a small part of it as n grows; at 2.5 million they are far below. Passes, sorting and "
-            "writing grow in proportion to n. "
-        )
+    for engine, name in _NAMES.items():
+        own = [(row["n"], row["cpu"]) for row in rows if row["engine"] == engine]
+        if len(own) > 1:
+            told += (
+                f"CPU time of {name} grows with n to the power of {_exponent(own):.2f}, fitted over {len(own)} sizes "
+                f"up to {max(own)[0] / 1e6:g} million. "
+            )
+    told += (
+        "Passes, sorting and writing grow in proportion to n. The search inside blocks takes the longer a record the "
+        "larger they are, and their size goes up and down: a 2^d-tree of five columns cuts a leaf into 32, so that "
+        "blocks grow with n up to the most that is allowed and are a small part of it thereafter. "
+    )
+    sizes = {row["n"] for row in rows if row["engine"] == "duckdb"}
+    missing = sorted(sizes - {row["n"] for row in rows if row["engine"] == "spark"})
+    if missing:
+        told += f"Spark was not run on {' and '.join(f'{n / 1e6:g}' for n in missing)} million. "
     if len({row["loss"] for row in small.values()}) == 1:
         told += "The loss is the same to the last digit, as all cells are (`tests/test_engines.py`)."
     return told.strip()
@@ -77,12 +87,17 @@ def _billion(rows: list[dict[str, Any]]) -> str:
     times = _BILLION / large["n"]
     hours = large["cpu"] * times / 3600.0
     disk = large["aside_mib"] * times / 2**10
+    laps = large["laps"]
+    passes = sum(laps.get(name, 0.0) for name in _PASSES) / sum(laps.values())
+    checks = laps["check"] / sum(laps.values())
     told = (
         "## A billion records, on paper\n\n"
-        "Nobody has run this. In proportion to the largest run of DuckDB, 10^9 records of five columns would take "
-        f"{hours:.1f} CPU hours, since the work in a block depends on its size alone and all else grows with n, "
-        f"but sorting, which adds a merge; {disk:.0f} GiB of disk for what is put aside; and the memory of the blocks "
-        "at work, which does not grow with n. "
+        f"Nobody has run this. DuckDB took {large['cpu']:.0f} CPU seconds for {large['n'] / 1e6:g} million records: "
+        f"{100 * passes:.0f} % of the time for passes that count and cut, {100 * checks:.0f} % for checks, and the rest "
+        "for sorting rows into blocks and protecting these. All of it grows with n, since the work in a block depends "
+        "on its size alone; sorting may add a merge. In proportion, 10^9 records of five columns would take "
+        f"{hours:.1f} CPU hours, {disk:.0f} GiB of disk for what is put aside, and the memory of the blocks at work, "
+        "which does not grow with n. "
     )
     spark = [row for row in rows if row["engine"] == "spark"]
     if spark:
@@ -96,8 +111,8 @@ def _billion(rows: list[dict[str, Any]]) -> str:
     return told.strip()
 
 
-def _largest(row: dict[str, Any]) -> str:
-    """Say what the largest table took."""
+def _shown(row: dict[str, Any]) -> str:
+    """Say what the table of the tutorial took."""
     n = f"{row['n']:,}".replace(",", " ")
     return (
         f"{n} records of {row['d']} columns in {row['blocks']} blocks took {row['cpu']:.0f} CPU seconds and "

@@ -178,7 +178,8 @@ def test_a_type_that_shoal_does_not_have_is_refused_as_a_quasi_identifier_and_ke
         "from pyspark.sql import SparkSession; s = SparkSession.builder.master('local[1]').getOrCreate(); "
         "t = s.range(60).selectExpr('id', 'cast(id * id % 17 as double) x', 'map(id, id) m', "
         "'make_interval(0, 0, 0, id) i', 'struct(id, array(id) b) p', 'cast(string(id) as binary) r'); "
-        "told = lambda *q: shoal.protect(t.drop(*'i' if 'i' not in q else ''), k=3, method='mdav', quasi_identifiers=list(q), confidential=['id'], "
+        "told = lambda *q: shoal.protect(t.drop(*'i' if 'i' not in q else ''), k=3, method='mdav', "
+        "quasi_identifiers=list(q), confidential=['id'], "
         "engine={'name': 'spark', 'row': 'id'}).data; "
     )
     for name in "mipr":

@@ -301,8 +301,8 @@ def _told() -> Iterator[None]:
             ) from None
         if "No space left" in text:
             raise FileError(
-                "Spark has no room left on a disk of the driver or of a worker; set spark.local.dir to a folder with room "
-                "for twice the table"
+                "Spark has no room left on a disk of the driver or of a worker; set spark.local.dir to a folder with "
+                "room for twice the table"
             ) from None
         # what a task says of its own may show cells
         failed = re.findall(r"^(?:\w+\.)*(\w+(?:Error|Exception)|KeyboardInterrupt)\b", text, re.MULTILINE)
