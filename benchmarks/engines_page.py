@@ -16,9 +16,10 @@ _INTRODUCTION = """# Engines
 
 Normal records of five columns from a Parquet folder to another, by `mdav` with k = 3 in blocks of the 2^d-tree, whose
 size is chosen by shoal, each run in a process of its own. DuckDB has 2 GiB for the whole process. Spark has two
-executors of one core and 1.5 GiB each, with the settings for short runs of [shoal on a cluster of
-Spark](../spark-cluster.md); its CPU time and memory are those of the driver, Java and all Python workers together. Put aside
-is what was on disk at most beside input and output. What engines do: [Engines](../engines.md).
+executors of one core and 1.5 GiB each, with the settings for short runs of
+[shoal on a cluster of Spark](../spark-cluster.md); its CPU time and memory are those of the driver, Java and all Python
+workers together. Put aside is what was on disk at most beside input and output. What engines do:
+[Engines](../engines.md).
 
 Sizes beyond 10 million are run one at a time: `python benchmarks/engines.py --only duckdb 25000000`."""
 _BILLION = 1e9
@@ -93,9 +94,9 @@ def _billion(rows: list[dict[str, Any]]) -> str:
     told = (
         "## A billion records, on paper\n\n"
         f"Nobody has run this. DuckDB took {large['cpu']:.0f} CPU seconds for {large['n'] / 1e6:g} million records: "
-        f"{100 * passes:.0f} % of the time for passes that count and cut, {100 * checks:.0f} % for checks, and the rest "
-        "for sorting rows into blocks and protecting these. All of it grows with n, since the work in a block depends "
-        "on its size alone; sorting may add a merge. In proportion, 10^9 records of five columns would take "
+        f"{100 * passes:.0f} % of the time for passes that count and cut, {100 * checks:.0f} % for checks, and the "
+        "rest for sorting rows into blocks and protecting these. All of it grows with n, since the work in a block "
+        "depends on its size alone; sorting may add a merge. In proportion, 10^9 records of five columns would take "
         f"{hours:.1f} CPU hours, {disk:.0f} GiB of disk for what is put aside, and the memory of the blocks at work, "
         "which does not grow with n. "
     )
