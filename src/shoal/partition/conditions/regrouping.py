@@ -31,7 +31,7 @@ from shoal.partition.conditions.strata_first import squared_distances, strata_fi
 TILTS = (0.0, 0.4, 0.6, 0.8, 0.95)  # shares of t by which groups may be off on purpose
 _CELL = 64  # records near by, at most
 _SAMPLE = 4_000  # records on which ways are tried
-MERGED = 5.0  # how much more a group that misses loses, once it is merged
+_MERGED = 5.0  # how much more a group that misses loses, once it is merged
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Anew:
         order, starts = group_rows(groups)
         missed = float((excesses(limits, order, starts) > 0.0).mean())
         centres = self.space.of(Grouping(rows[order], starts))
-        return (1.0 + MERGED * missed) * squared_distances(self.values[rows], self.metric, centres, groups)
+        return (1.0 + _MERGED * missed) * squared_distances(self.values[rows], self.metric, centres, groups)
 
 
 def _ranks(codes: Ints) -> Floats:
