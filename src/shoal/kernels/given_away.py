@@ -141,6 +141,29 @@ def excess(limits: Limits, units: Ints, amounts: Ints, room: Room) -> float:
     return total
 
 
+@kernel
+def meets(limits: Limits, units: Ints, amounts: Ints, room: Room) -> bool:
+    """Whether a group meets what is asked of it: whether its excess is 0.
+
+    The distance of two distributions in an order is at least that of their means, which shows most groups that miss.
+    """
+    for c in range(len(limits.known)):
+        m = limits.known[c]
+        if limits.t[c] < 0.0 or not limits.ordered[c] or m < 2:
+            continue
+        size, total = 0, 0
+        for i in range(len(units)):
+            code = limits.codes[c, units[i]]
+            if code < m:
+                size += amounts[i]
+                total += amounts[i] * code
+        # the shares before the last value add up to as much as the mean is below the last
+        middle = m - 1 - limits.prefix[limits.start[c] + m - 1]
+        if size > 0 and abs(total / size - middle) > (limits.t[c] + SLACK) * (m - 1):
+            return False
+    return excess(limits, units, amounts, room) == 0.0
+
+
 @kernel(inline=True)
 def _count_few(limits: Limits, c: int, units: Ints, amounts: Ints, room: Room) -> int:
     """Count the values of a small group into its room, sorted as they come; how many differ.

@@ -95,7 +95,7 @@ def repair_groups(
     kinds = within[0] if alike is None else number_keys(within[0] * (int(alike.max()) + 1) + alike)[0]
     tries = np.array([max(2 * len(groups), _TRIES // len(groups))])
     repair = _Repair(space, within, kinds, told, k, tries)
-    if len(groups) > _FEW and alike is None and isinstance(space, NumberCentres):
+    if len(groups) > _FEW and alike is None:
         return repair.of_many(groups, missing)
     groups = repair.exchange(groups, missing)
     failing = repair.missing(groups) > 0.0
@@ -128,12 +128,12 @@ class _Repair:
         """Return groups of many records that meet the conditions, in the way that seems best.
 
         Where exchanges mend nearly all of some groups that are tried first, near groups have the values that these
-        need. Otherwise all records are grouped anew.
+        need. Otherwise all records are grouped anew, where groups must be near to the table: values that are only
+        different are found near by.
         """
-        exchanged = self.exchange(groups, missing, all_or_none=True)
-        if exchanged is not groups:
-            missing = self.missing(exchanged)
-        if exchanged is groups or (missing > 0.0).mean() > _SHARE:
+        far = self.told.asked[self._worst(groups)].t is not None
+        exchanged = self.exchange(groups, missing, all_or_none=far)
+        if far and (exchanged is groups or (self.missing(exchanged) > 0.0).mean() > _SHARE):
             anew = self.anew(groups, missing > 0.0, parts=False)
             exchanged = anew[0] if anew else groups
         return self.settle(self.grow(exchanged))

@@ -23,7 +23,8 @@ from shoal.kernels.given_away import SLACK, Limits, excess, room_of
 from shoal.kernels.representatives import group_rows
 from shoal.partition.conditions.centres import NumberCentres, near_centres
 
-_NEAR = 6  # groups that a group changes records with
+_NEAR = 6  # groups that a group changes records with, at most
+_LOOKED = 48  # records of these in a pass; at least two groups
 _MISSED = 8  # exchanges of a group that may turn out to break a condition in one pass
 _LARGE = 100  # records of a group from which it is left as it is
 
@@ -46,7 +47,8 @@ def settle_groups(space: NumberCentres, groups: Ints, limits: Limits, kinds: Int
     """
     rows = group_rows(groups)
     made = len(rows.starts) - 1
-    near = near_centres(space, np.arange(made), space.of(rows), _NEAR)
+    count = int(np.clip(passes * _LOOKED * made // len(groups), 2, _NEAR))
+    near = near_centres(space, np.arange(made), space.of(rows), count)
     order = rows.order.copy()
     _settle(space.values, limits, order, rows.starts, near, kinds, passes)
     found = np.empty_like(groups)
