@@ -56,6 +56,7 @@ _SETTLED = 8  # passes of settling of few records, at most
 _FEW = 4_000  # records of a table of which all ways are tried to the end; of a larger one that which seems best
 _SHARE = 0.02  # part of the groups of a larger one that may miss, so that they are merged rather than grouped anew
 _TRIES = 1 << 29  # exchanges that may be tried in a repair, divided by the records of the table; two a record at least
+_TIMES = (2, 3, 5, 8)  # times the size that strata need at least, of which groups are tried where there are few records
 _ROUNDS = 6  # of exchanges and merging, before what is left only grows
 _LARGE = 100  # records of a group from which it only grows
 _CHANGES = 12  # exchanges that are made for one group in a round, at most
@@ -195,22 +196,29 @@ class _Repair:
         asked = self.told.asked[column]
         least = max(self.k, *self.told.least_sizes)
         largest = 2 * least if asked.t is None else max(least, group_size(len(groups), self.k, asked.t))
-        sizes = sorted(
-            {least, (least + largest) // 2, largest * 3 // 2, largest}, key=lambda size: (size == largest, size)
-        )
+        tried = {least, (least + largest) // 2, largest * 3 // 2, largest}
+        if len(groups) <= _FEW:  # larger groups leave more room to give records back
+            tried |= {times * largest for times in _TIMES}
+        sizes = sorted(tried, key=lambda size: (size == largest, size))
         anew = Anew(self.space, *_values(self.space), self.told.columns[column], self.told.limits, asked.t or 0.0)
-        found = []
-        for whole in (False, True) if parts else (True,):
-            now, changed = groups.copy(), False
-            for rows in rows_of_blocks(self.within[0]):
-                pool = rows if whole else rows[failing[groups[rows]]]
-                if len(pool) < 2 * least or (not whole and (len(pool) == len(rows) or self._misses(pool))):
-                    continue
-                now[pool] = now.max() + 1 + anew.best(pool, [size for size in sizes if 2 * size <= len(pool)])
-                changed = True
-            if changed:
-                found.append(number_keys(now)[0])
+        if not parts:
+            return self._regrouped(groups, anew, sizes, None)
+        found = self._regrouped(groups, anew, sizes, failing)
+        for size in sizes:
+            found += self._regrouped(groups, anew, [size], None)
         return found
+
+    def _regrouped(self, groups: Ints, anew: Anew, sizes: Sequence[int], failing: Flags | None) -> list[Ints]:
+        """Return groups in which all records of each block, or those of failing groups, are grouped anew; or nothing."""
+        now, changed = groups.copy(), False
+        for rows in rows_of_blocks(self.within[0]):
+            pool = rows if failing is None else rows[failing[groups[rows]]]
+            fitting = [size for size in sizes if 2 * size <= len(pool)]
+            if not fitting or (failing is not None and (len(pool) == len(rows) or self._misses(pool))):
+                continue
+            now[pool] = now.max() + 1 + anew.best(pool, fitting)
+            changed = True
+        return [number_keys(now)[0]] if changed else []
 
     def _misses(self, rows: Ints) -> bool:
         return bool(excesses(self.told.limits, rows, np.array([0, len(rows)]))[0] > 0.0)
