@@ -94,7 +94,8 @@ def search_told(
     """Search for groups that keep what is asked of confidential columns, from those of a search that does not know it.
 
     Where these keep it already, nothing is searched. Otherwise they are repaired first, and the search takes as many
-    steps again, or where none are asked for as many as suit it. Returns the groups, and whether somebody ended it early.
+    steps again, or as many as suit it where none are asked for. Returns the groups, and whether somebody ended it
+    early.
     """
     assert declared.told is not None
     assert declared.method.search is not None

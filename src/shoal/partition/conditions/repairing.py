@@ -209,7 +209,7 @@ class _Repair:
         return found
 
     def _regrouped(self, groups: Ints, anew: Anew, sizes: Sequence[int], failing: Flags | None) -> list[Ints]:
-        """Return groups in which all records of each block, or those of failing groups, are grouped anew; or nothing."""
+        """Return groups in which all records of each block, or of failing groups, are grouped anew, if any."""
         now, changed = groups.copy(), False
         for rows in rows_of_blocks(self.within[0]):
             pool = rows if failing is None else rows[failing[groups[rows]]]
