@@ -7,7 +7,7 @@ SECONDS ?= 60
 EXAMPLES ?= 300
 SEED ?=
 
-.PHONY: demo app test test-slow test-app test-engines fuzz lint format types bench kernels kernels-check kernels-record \
+.PHONY: demo app test test-slow test-app test-engines test-peers fuzz lint format types bench kernels kernels-check kernels-record \
 	lock lowest types-outside dist docs clean
 
 demo: .venv/run.stamp
@@ -28,6 +28,11 @@ test-app: .venv/dev.stamp .venv/axe.stamp
 # DuckDB and Spark, also on a cluster; needs Java 17 for Spark, some 450 MB and minutes
 test-engines: .venv/engines.stamp
 	$(BIN)/python -m pytest -n 0 tests/test_engines.py tests/test_engine_*.py tests/test_engines_spark.py tests/test_spark_environment.py
+
+# k, l, t and singling out by other systems, in an environment of their own: anonymeter needs numpy 1, and pycanon asks
+# for single versions of others, of which its measures need none
+test-peers: .venv/peers.stamp
+	.venv/peers/bin/python -m pytest -p no:warnings tests/peers
 
 fuzz: .venv/dev.stamp
 	$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) --examples $(EXAMPLES) $(if $(SEED),--seed $(SEED))
@@ -107,6 +112,13 @@ clean:
 # rules of accessibility, for tests only; where there is no npm, those are skipped
 .venv/axe.stamp: .venv/bin/python
 	if command -v npm > /dev/null; then npm install --silent --no-save --prefix .venv/axe axe-core@4; fi
+	touch $@
+
+.venv/peers.stamp: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv/peers
+	$(BIN)/uv pip install --quiet --python .venv/peers/bin/python -e . "anonymeter>=1.1" "pandas>=2.2" "pyarrow>=16" "pytest>=8.2" "hypothesis>=6.100"
+	$(BIN)/uv pip install --quiet --python .venv/peers/bin/python --no-deps "pycanon>=1.3"
 	touch $@
 
 .venv/engines.stamp: .venv/dev.stamp

@@ -24,6 +24,8 @@ from shoal.kernels.compiling import kernel
 SLACK = 1e-9
 """What rounding may add to a distance, or take from an entropy."""
 
+_SMALL = 32  # records of a group whose values are sorted rather than tallied
+
 
 class Limits(NamedTuple):
     """What is asked of groups, column by column.
@@ -43,7 +45,8 @@ class Limits(NamedTuple):
     prefix : float64 (nodes,)
         Sums of these before each value of an order; the length of the way up from each node of a tree.
     parent : int64 (nodes,)
-        Node above each node of a tree; -1 where there is none.
+        Node above each node of a tree; -1 where there is none. Of an order of m values, the first at which the share is
+        at least 0, 1, ..., m of m parts.
     base : float64 (columns,)
         Distance of an empty group in a tree.
     distinct, entropy, factor, place, t : (columns,)
@@ -70,10 +73,23 @@ class Limits(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Where the values of a group are counted: int64 (nodes,), the counts 0 between two uses."""
+    """Where the values of a group are counted.
+
+    Attributes
+    ----------
+    tally : int64 (nodes,)
+        How often each value, or node of a tree, occurs; 0 between two uses.
+    values, counts : int64 (nodes,)
+        The different values of a group in their order, and how often each occurs.
+    above : int64 (nodes,)
+        Nodes of a tree above them.
+    ones : int64 (records,)
+        For groups in which every record counts once.
+    """
 
     tally: Ints
-    touched: Ints
+    values: Ints
+    counts: Ints
     above: Ints
     ones: Ints
 
@@ -81,11 +97,15 @@ class Room(NamedTuple):
 @kernel
 def room_of(limits: Limits, records: int) -> Room:
     """Room for groups of at most so many records."""
-    most = 1
+    most = _SMALL
     for c in range(len(limits.known)):
         most = max(most, limits.start[c + 1] - limits.start[c])
     return Room(
-        np.zeros(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64), np.ones(records, np.int64)
+        np.zeros(most, np.int64),
+        np.empty(most, np.int64),
+        np.empty(most, np.int64),
+        np.empty(most, np.int64),
+        np.ones(records, np.int64),
     )
 
 
@@ -96,22 +116,19 @@ def excess(limits: Limits, units: Ints, amounts: Ints, room: Room) -> float:
     ``units`` are the places of its records in the codes, ``amounts`` how many there are of each.
     """
     total = 0.0
-    tally, touched = room.tally, room.touched
+    size = 0
+    for i in range(len(units)):
+        size += amounts[i]
     for c in range(len(limits.known)):
-        found, size = 0, 0
-        for i in range(len(units)):
-            code = limits.codes[c, units[i]]
-            if tally[code] == 0:
-                touched[found] = code
-                found += 1
-            tally[code] += amounts[i]
-            size += amounts[i]
+        found = _count_few(limits, c, units, amounts, room) if len(units) <= _SMALL else 0
+        if len(units) > _SMALL:
+            found = _count_many(limits, c, units, amounts, room)
         if found < limits.distinct[c]:
             total += (limits.distinct[c] - found) / limits.distinct[c]
         if limits.entropy[c] > 0.0:
             held = 0.0
             for i in range(found):
-                part = tally[touched[i]] / size
+                part = room.counts[i] / size
                 held -= part * np.log(part)
             if held < limits.entropy[c] - SLACK:
                 total += (limits.entropy[c] - held) / limits.entropy[c]
@@ -121,17 +138,76 @@ def excess(limits: Limits, units: Ints, amounts: Ints, room: Room) -> float:
             far = _in_order(limits, c, room, found) if limits.ordered[c] else _in_tree(limits, c, room, found, size)
             if far > limits.t[c] + SLACK:
                 total += (far - limits.t[c]) / max(limits.t[c], 1e-3)
-        for i in range(found):
-            tally[touched[i]] = 0
     return total
+
+
+@kernel
+def meets(limits: Limits, units: Ints, amounts: Ints, room: Room) -> bool:
+    """Whether a group meets what is asked of it: whether its excess is 0.
+
+    The distance of two distributions in an order is at least that of their means, which shows most groups that miss.
+    """
+    for c in range(len(limits.known)):
+        m = limits.known[c]
+        if limits.t[c] < 0.0 or not limits.ordered[c] or m < 2:
+            continue
+        size, total = 0, 0
+        for i in range(len(units)):
+            code = limits.codes[c, units[i]]
+            if code < m:
+                size += amounts[i]
+                total += amounts[i] * code
+        # the shares before the last value add up to as much as the mean is below the last
+        middle = m - 1 - limits.prefix[limits.start[c] + m - 1]
+        if size > 0 and abs(total / size - middle) > (limits.t[c] + SLACK) * (m - 1):
+            return False
+    return excess(limits, units, amounts, room) == 0.0
+
+
+@kernel(inline=True)
+def _count_few(limits: Limits, c: int, units: Ints, amounts: Ints, room: Room) -> int:
+    """Count the values of a small group into its room, sorted as they come; how many differ.
+
+    A tally has a place for every value of the table, most of which are not in the fast memory.
+    """
+    values, counts = room.values, room.counts
+    found = 0
+    for i in range(len(units)):
+        code = limits.codes[c, units[i]]
+        at = found
+        while at > 0 and values[at - 1] > code:
+            at -= 1
+        if at > 0 and values[at - 1] == code:
+            counts[at - 1] += amounts[i]
+            continue
+        for later in range(found, at, -1):
+            values[later], counts[later] = values[later - 1], counts[later - 1]
+        values[at], counts[at] = code, amounts[i]
+        found += 1
+    return found
+
+
+@kernel
+def _count_many(limits: Limits, c: int, units: Ints, amounts: Ints, room: Room) -> int:
+    """Count the values of a group into its room; how many differ."""
+    found = 0
+    for i in range(len(units)):
+        code = limits.codes[c, units[i]]
+        if room.tally[code] == 0:
+            room.values[found] = code
+            found += 1
+        room.tally[code] += amounts[i]
+    room.values[:found].sort()
+    for i in range(found):
+        room.counts[i] = room.tally[room.values[i]]
+        room.tally[room.values[i]] = 0
+    return found
 
 
 @kernel
 def _not_recursive(limits: Limits, c: int, room: Room, found: int, size: int) -> float:
     """By how much the most frequent value is too frequent, as a part of the group."""
-    counts = np.empty(found, np.int64)
-    for i in range(found):
-        counts[i] = room.tally[room.touched[i]]
+    counts = room.counts[:found].copy()
     counts.sort()
     rest = 0
     for i in range(found - limits.place[c] + 1):
@@ -144,43 +220,45 @@ def _not_recursive(limits: Limits, c: int, room: Room, found: int, size: int) ->
 def _in_order(limits: Limits, c: int, room: Room, found: int) -> float:
     """Earth mover's distance in an order; values that have no place in it are left out, and 0 where all are."""
     first, m = limits.start[c], limits.known[c]
-    values = room.touched[:found]
-    values.sort()
+    values, counts = room.values, room.counts
     while found > 0 and values[found - 1] >= m:
         found -= 1
     size = 0
     for i in range(found):
-        size += room.tally[values[i]]
+        size += counts[i]
     if size == 0 or m < 2:
         return 0.0
     below, prefix = limits.share[first : first + m], limits.prefix[first : first + m + 1]
+    parts = limits.parent[first : first + m + 1]
     total, code, passed = 0.0, 0, 0
     for i in range(found + 1):
         until = values[i] if i < found else m
         if until > code:
             level = passed / size
-            cross = _first_above(below, code, until, level)
+            cross = _first_above(below, parts, code, until, level)
             total += level * (cross - code) - (prefix[cross] - prefix[code])
             total += (prefix[until] - prefix[cross]) - level * (until - cross)
             code = until
         if i < found:
-            passed += room.tally[values[i]]
+            passed += counts[i]
     return total / (m - 1)
 
 
-@kernel
-def _first_above(below: Floats, low: int, high: int, level: float) -> int:
+@kernel(inline=True)
+def _first_above(below: Floats, parts: Ints, low: int, high: int, level: float) -> int:
     """First place from ``low`` on, before ``high``, at which a distribution function is not below a level; or high.
 
-    Where values are about equally frequent it is where it should be, which saves looking for it.
+    ``parts`` (m + 1,) says where each of m parts of the way up is reached, so that little is left to look through.
     """
-    guess = min(max(int(level * len(below)) - 1, low), high)
-    for _ in range(2):
-        if guess < high and below[guess] < level:
-            guess += 1
-    if (guess == high or below[guess] >= level) and (guess == low or below[guess - 1] < level):
-        return guess
-    return low + int(np.searchsorted(below[low:high], level))
+    m = len(below)
+    part = min(int(level * m), m - 1)
+    # a part may be rounded up to, so that the one before it is looked at as well
+    first, last = max(parts[max(part - 1, 0)], low), min(parts[min(part + 2, m)], high)
+    if last - first > 16:
+        return first + int(np.searchsorted(below[first:last], level))
+    while first < last and below[first] < level:
+        first += 1
+    return min(first, high)
 
 
 @kernel
@@ -189,7 +267,7 @@ def _in_tree(limits: Limits, c: int, room: Room, found: int, size: int) -> float
     first = limits.start[c]
     total, reached = limits.base[c], 0
     for i in range(found):
-        code, count = room.touched[i], room.tally[room.touched[i]]
+        code, count = room.values[i], room.counts[i]
         part = limits.share[first + code]
         total += limits.prefix[first + code] * (abs(count / size - part) - part)
         node = limits.parent[first + code]

@@ -1,4 +1,4 @@
-"""The nearest records of every record, on several threads."""
+"""The nearest records of every record, or of some, on several threads."""
 
 from __future__ import annotations
 
@@ -18,15 +18,24 @@ def nearest_of_all(values: Floats, count: int, threads: int) -> Ints:
            [1, 2],
            [2, 0]])
     """
-    near = np.empty((len(values), min(count, len(values))), dtype=np.int64)
+    return nearest_of_some(values, np.arange(len(values)), count, threads)
+
+
+def nearest_of_some(values: Floats, of: Ints, count: int, threads: int) -> Ints:
+    """Return the ``count`` nearest records of some rows, each itself among them, as (rows, count).
+
+    >>> nearest_of_some(np.array([[0.0], [5.0], [1.0]]), np.array([2]), 2, threads=1)
+    array([[2, 0]])
+    """
+    near = np.empty((len(of), min(count, len(values))), dtype=np.int64)
     pool = open_pool(values)
-    search_in_chunks(pool, lambda pool, start, stop: _fill(pool, start, stop, near), len(values), threads)
+    search_in_chunks(pool, lambda pool, start, stop: _fill(pool, of, start, stop, near), len(of), threads)
     return near
 
 
 @kernel
-def _fill(pool: Pool, start: int, stop: int, near: Ints) -> None:
-    """Fill ``near`` (n, m) from start to stop."""
+def _fill(pool: Pool, of: Ints, start: int, stop: int, near: Ints) -> None:
+    """Fill ``near`` (rows, m) for the rows ``of`` (rows,) from start to stop."""
     distances = np.empty(near.shape[1])
-    for row in range(start, stop):
-        nearest(pool, row, near.shape[1], near[row], distances)
+    for place in range(start, stop):
+        nearest(pool, of[place], near.shape[1], near[place], distances)

@@ -146,8 +146,10 @@ def _keys(part: ProtectedSet, patterns: bool) -> Keys:
 
 
 def _reached(keys: Keys, column: Distribution, asked: ConfidentialCondition) -> dict[str, float]:
-    own = diversity(keys, column.codes)
-    reached: dict[str, float] = {"distinct": own.distinct, "entropy": own.entropy}
+    reached: dict[str, float] = {}
+    if asked.distinct is not None or asked.entropy is not None:
+        own = diversity(keys, column.codes)
+        reached |= {"distinct": own.distinct, "entropy": own.entropy}
     if asked.recursive is not None:
         reached["recursive"] = recursive_factor(keys, column.codes, asked.recursive[1])
     if asked.t is not None and column.ordered:

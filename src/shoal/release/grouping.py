@@ -94,7 +94,8 @@ def search_told(
     """Search for groups that keep what is asked of confidential columns, from those of a search that does not know it.
 
     Where these keep it already, nothing is searched. Otherwise they are repaired first, and the search takes as many
-    steps again. Returns the groups, and whether somebody ended it early.
+    steps again, or as many as suit it where none are asked for. Returns the groups, and whether somebody ended it
+    early.
     """
     assert declared.told is not None
     assert declared.method.search is not None
@@ -106,8 +107,6 @@ def search_told(
     limits = counting_persons(declared.told, strata.persons, declared.plan.k).limits
     blocks = [joined_by_groups(codes, own) for codes, own in zip(made.blocks, begin, strict=True)]
     plain = {name: value for name, value in again.options.items() if name not in ("gap", "bound")}
-    if not plain.get("steps") and not plain.get("time") and max(searched.steps):
-        plain["steps"] = max(searched.steps)  # as many as the plan without conditions takes by itself
     again = replace(again, options={**plain, **dict.fromkeys(set(again.options) - set(plain))})
     found, second = search_sets(declared.method.search, again, blocks, report, threads, limits=limits, begin=begin)
     return [number_keys(own)[0] for own in found], second.interrupted

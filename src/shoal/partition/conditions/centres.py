@@ -12,10 +12,10 @@ from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.mixed import distances
 from shoal.kernels.mixed_centres import centres_of_groups
-from shoal.kernels.neighbours import nearest_of_all
+from shoal.kernels.neighbours import nearest_of_some
 from shoal.kernels.representatives import Grouping
 
-_MANY = 1 << 24  # distances above which the nearest are looked up in an index
+_MANY = 1 << 20  # distances above which the nearest are looked up in an index
 
 
 class Centres(Protocol):
@@ -56,7 +56,7 @@ class NumberCentres:
         """Return the nearest other of each; from an index where there are many."""
         if len(of) * len(centres) <= _MANY:
             return _partners(self, of, centres)
-        near = nearest_of_all(np.ascontiguousarray(centres), 2, self.threads)[of]
+        near = nearest_of_some(np.ascontiguousarray(centres), of, 2, self.threads)
         return np.where(near[:, 0] == of, near[:, 1], near[:, 0])
 
 
@@ -96,7 +96,7 @@ def near_centres(space: Centres, of: Ints, centres: Floats, count: int) -> Ints:
     """Return the nearest of some centres (of, count), the nearest first; each may be among its own."""
     count = min(count + 1, len(centres))
     if isinstance(space, NumberCentres):
-        return nearest_of_all(np.ascontiguousarray(centres), count, space.threads)[of]
+        return nearest_of_some(np.ascontiguousarray(centres), of, count, space.threads)
     found = np.empty((len(of), count), dtype=np.int64)
     for i, one in enumerate(of.tolist()):
         off = space.distances(centres[one], centres)

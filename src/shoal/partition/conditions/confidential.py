@@ -80,7 +80,8 @@ class LittleGivenAway:
             if column.ordered:
                 sums = np.concatenate([[0.0], np.cumsum(own)])
                 prefix.append(np.concatenate([sums, np.zeros(nodes - len(sums))]))
-                parent.append(np.full(nodes, -1))
+                parts = np.searchsorted(own, np.arange(len(own) + 1) / max(len(own), 1))
+                parent.append(np.concatenate([parts, np.zeros(nodes - len(parts), np.int64)]))
             else:
                 prefix.append(column.length)
                 parent.append(column.parent)

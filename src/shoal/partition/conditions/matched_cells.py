@@ -6,7 +6,7 @@ most inside their strata: every stratum gives the lower half of its own records 
 What is left in a cell of one group is that group. So the lowest records of every stratum are put together, and the
 highest: where a confidential column goes with a quasi-identifier, strata lie beside each other, and records are moved
 no farther than these are apart. Taking the nearest of every stratum to a seed is nearer at first, and ends with records
-that nobody wanted. At last records of one stratum change places between near groups where that loses less.
+that nobody wanted.
 
 This is the rearrangement of M. Rosenblatt and H. Knothe, in cells: in one column it matches quantiles, which no other
 matching of strata betters.
@@ -20,15 +20,11 @@ import numpy as np
 
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
-from shoal.kernels.neighbours import nearest_of_all
 from shoal.kernels.selection import select_rank
 from shoal.partition.conditions.strata_first import strata_starts
 
-_NEAR = 8  # groups with which a group changes records of one stratum
-_PASSES = 3  # over all groups
 
-
-def matched_cells(values: Floats, ranks: Floats, size: int, threads: int = 1) -> Ints:
+def matched_cells(values: Floats, ranks: Floats, size: int) -> Ints:
     """Return groups (n,), numbered from 0, of one record of each of ``size`` strata, and some with one more.
 
     Parameters
@@ -49,56 +45,12 @@ def matched_cells(values: Floats, ranks: Floats, size: int, threads: int = 1) ->
     n = len(values)
     size += (n % size) // (n // size)
     order, first = np.argsort(ranks, kind="stable"), strata_starts(n, size)
-    groups = _cut(values, order, first, 1)
-    made = n // size
-    if made == 1:
-        return groups
-    stratum = np.empty(n, dtype=np.int64)
-    stratum[order] = np.repeat(np.arange(size), np.diff(first))
-    members = np.empty((made, size), dtype=np.int64)
-    members[groups, stratum] = np.arange(n)
-    centres = values[members].mean(axis=1)
-    _settle(values, members, nearest_of_all(centres, min(_NEAR, made), threads))
-    groups[members] = np.arange(made)[:, None]
-    return groups
+    return _cut(values, order, first, 1)
 
 
 def cells_of(values: Floats, most: int) -> Ints:
     """Return the cell (n,) of each record, of at most so many records that are near to each other."""
     return _cut(values, np.arange(len(values)), np.array([0, len(values)]), most)
-
-
-@kernel
-def _settle(values: Floats, members: Ints, near: Ints) -> None:
-    """Let records of a stratum change places between groups where that lowers the sum of squares.
-
-    ``members`` (groups, strata) are rows, ``near`` (groups, m) groups that are near to each. With S and T the sums of
-    two groups of one size, and v what one record is more than the other, the sum of squares falls by twice
-    v (S - T) + v v, divided by the size.
-    """
-    made, size = members.shape
-    d = values.shape[1]
-    sums = np.zeros((made, d))
-    for g in range(made):
-        for s in range(size):
-            sums[g] += values[members[g, s]]
-    for _ in range(_PASSES):
-        for g in range(made):
-            for h in near[g]:
-                if h == g:
-                    continue
-                for s in range(size):
-                    a, b = members[g, s], members[h, s]
-                    gain = 0.0
-                    for j in range(d):
-                        v = values[b, j] - values[a, j]
-                        gain += v * (sums[g, j] - sums[h, j]) + v * v
-                    if gain > 1e-12:
-                        for j in range(d):
-                            v = values[b, j] - values[a, j]
-                            sums[g, j] += v
-                            sums[h, j] -= v
-                        members[g, s], members[h, s] = b, a
 
 
 @kernel

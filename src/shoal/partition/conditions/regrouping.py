@@ -7,7 +7,7 @@ table go to groups whose values are a little lower or higher than those of the t
 is at least that between their means, so that the part is cut at a share of t (``TILTS``), of which some are tried, with
 groups of some sizes. That is done on a sample of a large table.
 
-Cost: O(d n log n) for each way that is tried, of numbers.
+Cost: O(d n log n) for each way that is tried, of numbers; of any other kind O(d n) times some thousands.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from shoal.partition.conditions.strata_first import squared_distances, strata_fi
 TILTS = (0.0, 0.4, 0.6, 0.8, 0.95)  # shares of t by which groups may be off on purpose
 _CELL = 64  # records near by, at most
 _SAMPLE = 4_000  # records on which ways are tried
-MERGED = 5.0  # how much more a group that misses loses, once it is merged
+_TOGETHER = 20_000  # records that are grouped together where they are no numbers, or twice as many
+_MERGED = 5.0  # how much more a group that misses loses, once it is merged
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Anew:
     def best(self, rows: Ints, sizes: Sequence[int]) -> Ints:
         """Return groups of some rows, numbered from 0, of one of some sizes: those that seem to lose least."""
         tilts = TILTS if self.t > 0.0 and self.column.ordered and self.metric is None else TILTS[:1]
-        if len(rows) <= _SAMPLE or self.metric is not None:
+        if len(rows) <= _SAMPLE:
             made = [self.groups(rows, *way) for way in product(sizes, tilts)]
             return made[int(np.argmin([self._loss(rows, found) for found in made]))]
         some = np.sort(np.random.default_rng(0).permutation(rows)[:_SAMPLE])
@@ -73,16 +74,28 @@ class Anew:
 
     def groups(self, rows: Ints, size: int, tilt: float) -> Ints:
         """Return groups of some rows that have records of ``size`` strata, off on purpose by a share of t."""
-        values, codes = np.ascontiguousarray(self.values[rows]), self.column.codes[rows]
         if self.metric is not None:
-            centre = self.space.of(Grouping(rows, np.array([0, len(rows)])))[0]
-            return strata_first(values, self.metric, centre, codes, size)
-        ranks = _ranks(codes)
+            return self._of_any_kind(rows, size)
+        values, ranks = np.ascontiguousarray(self.values[rows]), _ranks(self.column.codes[rows])
         if tilt > 0.0:
             cell = cells_of(values, _CELL)
             near = (np.bincount(cell, ranks) / np.bincount(cell))[cell]
             ranks = ranks - np.clip(near - 0.5, -tilt * self.t, tilt * self.t)
         return matched_cells(values, ranks, size)
+
+    def _of_any_kind(self, rows: Ints, size: int) -> Ints:
+        """Return groups of records of any kind; many are dealt into parts at random, whose values are as in all."""
+        parts = np.array_split(np.random.default_rng(0).permutation(len(rows)), max(len(rows) // _TOGETHER, 1))
+        groups, made = np.empty(len(rows), dtype=np.int64), 0
+        for own in map(np.sort, parts):
+            some = rows[own]
+            centre = self.space.of(Grouping(some, np.array([0, len(some)])))[0]
+            found = strata_first(
+                np.ascontiguousarray(self.values[some]), self.metric, centre, self.column.codes[some], size
+            )
+            groups[own] = made + found
+            made += int(found.max()) + 1
+        return groups
 
     def _loss(self, rows: Ints, groups: Ints) -> float:
         """Return about what groups of some rows will lose: those that miss will be merged with others."""
@@ -91,7 +104,7 @@ class Anew:
         order, starts = group_rows(groups)
         missed = float((excesses(limits, order, starts) > 0.0).mean())
         centres = self.space.of(Grouping(rows[order], starts))
-        return (1.0 + MERGED * missed) * squared_distances(self.values[rows], self.metric, centres, groups)
+        return (1.0 + _MERGED * missed) * squared_distances(self.values[rows], self.metric, centres, groups)
 
 
 def _ranks(codes: Ints) -> Floats:

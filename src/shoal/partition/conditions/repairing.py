@@ -12,14 +12,16 @@ which the one that loses less is taken:
   (:mod:`.regrouping`), with exchanges and growing for what misses then.
 
 Where a confidential column goes with the quasi-identifiers, near groups have the same values as a group that misses,
-and only the second way helps; where few groups miss, the first is better.
+and only the second way helps; where few groups miss, the first is better. Of few records, all ways are taken to the
+end. Of many, some groups are tried first: where exchanges mend nearly all of them at little cost, all groups exchange;
+otherwise all records are grouped anew. At last records are given back to near groups, as far as the conditions leave
+room (:mod:`.settling`).
 
 Exchanges keep the sizes of groups, and merging makes larger ones, so every group keeps its k records. Groups that meet
 their conditions go on to do so.
 
-Cost: O(g^2) exchanges are tried for each near group of a group of g records, until one is made. Where exchanges do not
-help in some groups that are tried first, they are given up; where many groups of a large table miss, these are not
-merged. What remains then is O(d n log n).
+Cost: O(g^2) exchanges are tried for each near group of a group of g records, until one is made, and two a record of a
+large table at most. What remains is O(d n log n).
 """
 
 from __future__ import annotations
@@ -40,18 +42,21 @@ from shoal.kernels.representatives import group_rows
 from shoal.partition.conditions.centres import Centres, MixedCentres, NumberCentres, centres_of, near_centres
 from shoal.partition.conditions.confidential import LittleGivenAway
 from shoal.partition.conditions.growing import grow_groups
-from shoal.partition.conditions.regrouping import MERGED, Anew
+from shoal.partition.conditions.regrouping import Anew
+from shoal.partition.conditions.settling import settle_groups
 from shoal.partition.conditions.strata_first import group_size, off, squared_distances
 
 _NEAR = 12  # groups that a group exchanges records with
 _FIRST_NEAR = 4  # of them those that are tried alone at first
 _TRIED = 1 << 15  # exchanges that are looked at for a group, at most, times its records
-_TRIED_FIRST = 64  # failing groups in which it is seen whether exchanges help
+_TRIED_FIRST = 32  # failing groups in which it is seen whether exchanges help
 _HELPS = 0.5  # part of them that must be mended
+_NEARLY_ALL = 0.9  # the same of many records, where grouping anew is the other way
+_SETTLED = 8  # passes of settling of few records, at most
 _FEW = 4_000  # records of a table of which all ways are tried to the end; of a larger one that which seems best
 _SHARE = 0.02  # part of the groups of a larger one that may miss, so that they are merged rather than grouped anew
-_HOPELESS = 0.6  # part of its groups that misses from which exchanges are not tried first
-_TRIES = 1 << 29  # exchanges that may be tried in a repair, divided by the records of the table; one a record at least
+_TRIES = 1 << 29  # exchanges that may be tried in a repair, divided by the records of the table; two a record at least
+_TIMES = (2, 3, 5, 8)  # times the size that strata need at least, of which groups are tried where there are few records
 _ROUNDS = 6  # of exchanges and merging, before what is left only grows
 _LARGE = 100  # records of a group from which it only grows
 _CHANGES = 12  # exchanges that are made for one group in a round, at most
@@ -84,25 +89,20 @@ def repair_groups(
     alike : int64 (n,) or None
         Records with different numbers do not change places: they lack different cells.
     """
-    limits = told.limits
-    if not (excesses(limits, *group_rows(groups)) > 0.0).any():
+    missing = excesses(told.limits, *group_rows(groups))
+    if not missing.any():
         return groups
     space = centres_of(quasi, threads)
     kinds = within[0] if alike is None else number_keys(within[0] * (int(alike.max()) + 1) + alike)[0]
-    tries = np.array([max(len(groups), _TRIES // len(groups))])
+    tries = np.array([max(2 * len(groups), _TRIES // len(groups))])
     repair = _Repair(space, within, kinds, told, k, tries)
-    few = len(groups) <= _FEW
-    if few or alike is not None or repair.failing(groups).mean() <= _HOPELESS:
-        groups = repair.exchange(groups)
-    failing = repair.failing(groups)
-    if not failing.any():
-        return groups
-    ways = repair.anew(groups, failing) if alike is None and (few or failing.mean() > _SHARE) else []
-    if few or not ways:
-        ways.append(groups)
-    else:
-        ways = [min(ways, key=repair.about)]
-    return min((repair.grow(repair.exchange(way)) for way in ways), key=repair.cost)
+    if len(groups) > _FEW and alike is None:
+        return repair.of_many(groups, missing)
+    groups = repair.exchange(groups, missing)
+    failing = repair.missing(groups) > 0.0
+    ways = repair.anew(groups, failing) if alike is None and failing.any() else []
+    made = [repair.settle(repair.grow(way)) for way in (*ways, groups)]
+    return min(made, key=repair.cost)
 
 
 @dataclass(frozen=True)
@@ -116,85 +116,117 @@ class _Repair:
     k: int
     tries: Ints
 
-    def failing(self, groups: Ints) -> Flags:
-        """Return which groups miss a condition."""
-        found: Flags = excesses(self.told.limits, *group_rows(groups)) > 0.0
-        return found
+    def missing(self, groups: Ints) -> Floats:
+        """Return by how much each group misses its conditions."""
+        return excesses(self.told.limits, *group_rows(groups))
 
     def cost(self, groups: Ints) -> float:
         """Return the squared distances of records from the centres of their groups."""
         values, metric = _values(self.space)
         return float(squared_distances(values, metric, self.space.of(group_rows(groups)), groups))
 
-    def about(self, groups: Ints) -> float:
-        """Return about what groups will cost, once those that miss are merged with others."""
-        return self.cost(groups) * (1.0 + MERGED * float(self.failing(groups).mean()))
+    def of_many(self, groups: Ints, missing: Floats) -> Ints:
+        """Return groups of many records that meet the conditions, in the way that seems best.
 
-    def exchange(self, groups: Ints) -> Ints:
+        Where exchanges mend nearly all of some groups that are tried first, near groups have the values that these
+        need. Otherwise all records are grouped anew, where groups must be near to the table: values that are only
+        different are found near by.
+        """
+        far = self.told.asked[self._worst(groups)].t is not None
+        exchanged = self.exchange(groups, missing, all_or_none=far)
+        if far and (exchanged is groups or (self.missing(exchanged) > 0.0).mean() > _SHARE):
+            anew = self.anew(groups, missing > 0.0, parts=False)
+            exchanged = anew[0] if anew else groups
+        return self.settle(self.grow(exchanged))
+
+    def settle(self, groups: Ints) -> Ints:
+        """Return groups in which records are given back to near groups, where conditions leave room; of numbers."""
+        if not isinstance(self.space, NumberCentres):
+            return groups
+        passes = _SETTLED if len(groups) <= _FEW else 1
+        return settle_groups(self.space, groups, self.told.limits, self.kinds, passes)
+
+    def exchange(self, groups: Ints, missing: Floats, all_or_none: bool = False) -> Ints:
         """Return groups after records of those that miss have changed places with near ones, where that helps.
 
-        Where it helps too few of some that are tried first, the others are left alone.
+        ``missing`` (groups,) is by how much each misses. Where exchanges help too few of some groups that are tried
+        first, the others are left alone. With ``all_or_none`` they must help nearly all, and the tries that are left
+        must do for all; otherwise groups are returned as they are.
         """
-        if self.tries[0] <= 0:
+        failing = np.flatnonzero(missing > 0.0)
+        if self.tries[0] <= 0 or not len(failing) or len(missing) == 1:
             return groups
         rows = group_rows(groups)
-        missing = excesses(self.told.limits, *rows)
-        failing = np.flatnonzero(missing > 0.0)
-        if not len(failing) or len(missing) == 1:
-            return groups
-        centres, found = self.space.of(rows), groups.copy()
-        order = rows.order.copy()
+        centres, found, order = self.space.of(rows), groups.copy(), rows.order.copy()
         failing = failing[np.argsort(missing[failing] * (1 if len(groups) > _FEW else -1), kind="stable")]
-        tried = failing[:: max(len(failing) // _TRIED_FIRST, 1)]
-        near = near_centres(self.space, failing, centres, _NEAR)
-        place = np.arange(len(failing))
-        first = np.isin(failing, tried)
-        for some in (place[first], place[~first]):
+        first = failing[:: max(len(failing) // _TRIED_FIRST, 1)]
+        rest = failing[~np.isin(failing, first)]
+        before = int(self.tries[0])
+        for some in (first, rest):
+            near = near_centres(self.space, some, centres, _NEAR)
             mended = exchange_failing(
-                *_values(self.space), self.told.limits, found, order, rows.starts, centres, failing[some], near[some],
-                self.kinds, self.tries,
+                *_values(self.space), self.told.limits, found, order, rows.starts, centres, some, near, self.kinds,
+                self.tries,
             )  # fmt: skip
-            if mended < _HELPS * len(some):
+            if some is rest or not len(rest):
+                break
+            left = int(self.tries[0])
+            if all_or_none and (mended < _NEARLY_ALL * len(first) or left * len(first) < (before - left) * len(rest)):
+                return groups
+            if mended < _HELPS * len(first):
                 break
         return found
 
     def grow(self, groups: Ints) -> Ints:
         """Return groups that have been merged until none misses, with exchanges in between."""
         for _ in range(_ROUNDS if self.tries[0] > 0 else 0):
-            if not self.failing(groups).any():
+            missing = self.missing(groups)
+            if not missing.any():
                 return groups
-            merged = grow_groups(groups, self.within, [self.told], lambda: self.space, rounds=1)
-            groups = self.exchange(number_keys(merged)[0])
+            exchanged = self.exchange(groups, missing)
+            merged = grow_groups(exchanged, self.within, [self.told], lambda: self.space, rounds=1)
+            if merged is exchanged:
+                return merged
+            groups = number_keys(merged)[0]
         return number_keys(grow_groups(groups, self.within, [self.told], lambda: self.space))[0]
 
-    def anew(self, groups: Ints, failing: Flags) -> list[Ints]:
-        """Return groups in which the records of those that miss, or all of a part, are grouped anew by strata."""
-        column = self._worst(groups, failing)
+    def anew(self, groups: Ints, failing: Flags, parts: bool = True) -> list[Ints]:
+        """Return groups in which all records of a block, or ``parts`` of them that miss, are grouped anew by strata."""
+        column = self._worst(groups)
         asked = self.told.asked[column]
         least = max(self.k, *self.told.least_sizes)
         largest = 2 * least if asked.t is None else max(least, group_size(len(groups), self.k, asked.t))
-        sizes = sorted(
-            {least, (least + largest) // 2, largest * 3 // 2, largest}, key=lambda size: (size == largest, size)
-        )
+        tried = {least, (least + largest) // 2, largest * 3 // 2, largest}
+        if len(groups) <= _FEW:  # larger groups leave more room to give records back
+            tried |= {times * largest for times in _TIMES}
+        sizes = sorted(tried, key=lambda size: (size == largest, size))
         anew = Anew(self.space, *_values(self.space), self.told.columns[column], self.told.limits, asked.t or 0.0)
-        found = []
-        for whole in (False, True):
-            now, changed = groups.copy(), False
-            for rows in rows_of_blocks(self.within[0]):
-                pool = rows if whole else rows[failing[groups[rows]]]
-                if len(pool) < 2 * least or (not whole and (len(pool) == len(rows) or self._misses(pool))):
-                    continue
-                now[pool] = now.max() + 1 + anew.best(pool, [size for size in sizes if 2 * size <= len(pool)])
-                changed = True
-            if changed:
-                found.append(number_keys(now)[0])
+        if not parts:
+            return self._regrouped(groups, anew, sizes, None)
+        found = self._regrouped(groups, anew, sizes, failing)
+        for size in sizes:
+            found += self._regrouped(groups, anew, [size], None)
         return found
+
+    def _regrouped(self, groups: Ints, anew: Anew, sizes: Sequence[int], failing: Flags | None) -> list[Ints]:
+        """Return groups in which all records of each block, or of failing groups, are grouped anew, if any."""
+        now, changed = groups.copy(), False
+        for rows in rows_of_blocks(self.within[0]):
+            pool = rows if failing is None else rows[failing[groups[rows]]]
+            fitting = [size for size in sizes if 2 * size <= len(pool)]
+            if not fitting or (failing is not None and (len(pool) == len(rows) or self._misses(pool))):
+                continue
+            now[pool] = now.max() + 1 + anew.best(pool, fitting)
+            changed = True
+        return [number_keys(now)[0]] if changed else []
 
     def _misses(self, rows: Ints) -> bool:
         return bool(excesses(self.told.limits, rows, np.array([0, len(rows)]))[0] > 0.0)
 
-    def _worst(self, groups: Ints, failing: Flags) -> int:
+    def _worst(self, groups: Ints) -> int:
         """Return the place of the column that most groups miss the conditions of."""
+        if len(self.told.columns) == 1:
+            return 0
         rows = group_rows(groups)
         return int(np.argmax([int(self.told.alone(c).failing(rows).sum()) for c in range(len(self.told.columns))]))
 

@@ -34,7 +34,7 @@ import numpy as np
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.draws import Stream, uniform
-from shoal.kernels.given_away import Limits, Room, excess, room_of
+from shoal.kernels.given_away import Limits, Room, meets, room_of
 from shoal.kernels.watch import DONE, STOP
 from shoal.partition.optimal.objective import Objective, group_error
 from shoal.partition.optimal.released_errors import joined_with, redo, redone, without
@@ -188,7 +188,7 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
                     change += redone(values, objective, members, counts, errors, homes, born, k)
             fits = count == born and taken(change, temperature, stream)
             if limits is not None and fits:
-                fits = excess(limits, moved[:born], room.ones[:born], room) == 0.0
+                fits = meets(limits, moved[:born], room.ones[:born], room)
                 for t in range(born):
                     fits = fits and not _break(limits, members, counts, room, homes[t], homes[t])
             if fits:
@@ -243,9 +243,9 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
 @kernel
 def _break(limits: Limits, members: Ints, counts: Ints, room: Room, a: int, b: int) -> bool:
     """Whether one of two groups does not meet what is asked of it."""
-    if excess(limits, members[a, : counts[a]], room.ones[: counts[a]], room) > 0.0:
+    if not meets(limits, members[a, : counts[a]], room.ones[: counts[a]], room):
         return True
-    return a != b and excess(limits, members[b, : counts[b]], room.ones[: counts[b]], room) > 0.0
+    return a != b and not meets(limits, members[b, : counts[b]], room.ones[: counts[b]], room)
 
 
 @kernel

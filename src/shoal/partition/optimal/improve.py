@@ -74,12 +74,12 @@ def improve(
     return renumbered(labels)
 
 
-def neighbours_of(part: Problem) -> Neighbours:
-    """Return the rows nearest to each row, and the squared distance to the k-th of them."""
-    neighbours = np.empty((len(part), min(_NEIGHBOURS, len(part) - 1)), dtype=np.int64)
+def neighbours_of(part: Problem, count: int = _NEIGHBOURS, slack: np.float32 = EXACT) -> Neighbours:
+    """Return the rows nearest to each row, or nearly so, and the squared distance to the k-th of them."""
+    neighbours = np.empty((len(part), min(count, len(part) - 1)), dtype=np.int64)
     scales = np.empty(len(part))
     rank = min(part.k, neighbours.shape[1])
-    find_neighbours(open_pool(part.points), 0, len(part), neighbours, scales, rank, EXACT)
+    find_neighbours(open_pool(part.points), 0, len(part), neighbours, scales, rank, slack)
     return neighbours, scales
 
 

@@ -22,7 +22,7 @@ from shoal.kernels.watch import new_watch
 from shoal.partition.optimal import large
 from shoal.partition.optimal.certificate import prove, why_no_bound
 from shoal.partition.optimal.crossover import better_parts
-from shoal.partition.optimal.improve import LONG, improve, renumbered
+from shoal.partition.optimal.improve import LONG, NEARLY, improve, neighbours_of, renumbered
 from shoal.partition.optimal.large import LargeTable
 from shoal.partition.optimal.large_start import start_large
 from shoal.partition.optimal.objective import errors_of_groups
@@ -37,6 +37,10 @@ from shoal.partition.search.searchable import TellBound, join_blocks
 from shoal.partition.univariate import univariate
 
 _FIRST = 10  # proposals for each record in the first cycle
+_FIRST_TOLD = 20  # in that of regions whose groups must keep something, which start from groups that are settled
+_TOLD = 2.6e6  # proposals in them by default
+_SETTLED = 0.2  # their first temperature, times the mean error of a record, in a short cycle
+_FEWER = 12  # neighbours of a record in these, which are found anew in every cycle
 _SORTED = 10  # k from which a median costs by the size of its group
 _LARGE_GROUPS = 12  # k from which one annealing in place finds better groups than combining does
 
@@ -71,7 +75,9 @@ class NumericSearch:
         """How long cycles are: those of a table that is searched whole end to grow."""
         if self._kind == "large":
             return large.lengths(self.size)
-        return lengths(_FIRST, self.problem.k) if self._kind == "whole" else Lengths(_FIRST)
+        if self._kind == "whole":
+            return lengths(_FIRST, self.problem.k)
+        return Lengths(_FIRST if self.problem.limits is None else _FIRST_TOLD)
 
     @property
     def _kind(self) -> str:
@@ -94,6 +100,8 @@ class NumericSearch:
         """
         if self._kind == "large":
             return large.usual_passes(self.size, self.problem.values.shape[1], self.problem.k)
+        if self.problem.limits is not None and self._kind == "regions":
+            return int(np.clip(_TOLD / self.size, _FIRST_TOLD, 3000))
         share = 0.1 ** not_by_formula(self.problem)  # a proposal that is not by formula costs tenfold
         if self.problem.objective is not None and not self.problem.objective.plain:
             share *= min(1.0, _SORTED / self.problem.k)
@@ -295,8 +303,11 @@ def _improve_region(
 ) -> Ints:
     """Anneal one region; a long cycle forgets the groups as they are. ``saved`` (1,) is what it saved."""
     heat = 1.0 if passes < LONG else None
-    part = problem_of_rows(problem, rows)
-    labels = improve(part, groups[rows], None, passes=passes, heat=heat, seeds=seeds, watch=watch)
+    part, near = problem_of_rows(problem, rows), None
+    if part.limits is not None:
+        near = neighbours_of(part, _FEWER, NEARLY)
+        heat = _SETTLED if heat else None
+    labels = improve(part, groups[rows], near, passes=passes, heat=heat, seeds=seeds, watch=watch)
     if saved is not None:
         saved[0] = max(0.0, part.cost(renumbered(groups[rows])) - part.cost(labels))
     return labels

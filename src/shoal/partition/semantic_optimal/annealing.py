@@ -16,7 +16,7 @@ import numpy as np
 from shoal.kernels.arrays import Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.draws import Stream, draw, uniform
-from shoal.kernels.given_away import Limits, Room, excess, room_of
+from shoal.kernels.given_away import Limits, Room, meets, room_of
 from shoal.kernels.watch import DONE, STOP
 from shoal.partition.semantic_optimal.state import Setting, State, cost_with, room_for, transfer
 
@@ -203,7 +203,7 @@ def _breaks(limits: Limits, state: State, g: int, units: Ints, amounts: Ints, co
         units[count], amounts[count] = state.record[p], state.amount[p]
         count += 1
         p = state.following[p]
-    return count > 0 and excess(limits, units[:count], amounts[:count], counting) > 0.0
+    return count > 0 and not meets(limits, units[:count], amounts[:count], counting)
 
 
 @kernel
