@@ -38,6 +38,7 @@ from shoal.partition.univariate import univariate
 
 _FIRST = 10  # proposals for each record in the first cycle
 _SORTED = 10  # k from which a median costs by the size of its group
+_WIDE = 10  # columns from which a proposal costs by their number
 _LARGE_GROUPS = 12  # k from which one annealing in place finds better groups than combining does
 
 
@@ -87,8 +88,6 @@ class NumericSearch:
     def usual_passes(self) -> int:
         """Return the number of proposals for each record that takes a second or so.
 
-        A large table has at least 30.
-
         >>> NumericSearch(Problem(np.zeros((1000, 2)), None, np.zeros(1000, dtype=np.int64), None, 3)).usual_passes()
         3000
         """
@@ -97,6 +96,7 @@ class NumericSearch:
         share = 0.1 ** not_by_formula(self.problem)  # a proposal that is not by formula costs tenfold
         if self.problem.objective is not None and not self.problem.objective.plain:
             share *= min(1.0, _SORTED / self.problem.k)
+        share *= min(1.0, _WIDE / self.problem.values.shape[1])
         return int(np.clip(5e6 * share / self.size, 100 * share, 3000 * share))
 
     def start(self, threads: int) -> Reached:
@@ -138,21 +138,22 @@ class NumericSearch:
         self, state: Reached, passes: int, seeds: tuple[int, int], threads: int, pace: Pace, progress: TellCycle | None
     ) -> Reached | None:
         """Anneal, and keep every independent part that got better; None where time ran out."""
-        blocks = state.blocks
+        blocks, table = state.blocks, state.table
         if blocks:
             better = cycle_of_blocks(blocks, state.groups, passes, seeds, threads=threads, pace=pace, progress=progress)
             groups, blocks = better or (None, blocks)
-        elif state.table is not None:
+        elif table is not None:
             hottest = large.hottest_of(passes)
+            table = large.with_nearer_neighbours(self.problem, table, passes, threads)
             groups = large.cycle_of_table(
-                state.table, state.groups, passes, seeds, hottest=hottest, threads=threads, pace=pace, progress=progress
+                table, state.groups, passes, seeds, hottest=hottest, threads=threads, pace=pace, progress=progress
             )
         else:
             groups = self._cycle_of_regions(state.groups, passes, seeds, threads, pace, progress)
         if groups is None:
             return None
         cost = self.problem.cost(groups)
-        return Reached(groups, cost, cost == 0.0, blocks, state.table)
+        return Reached(groups, cost, cost == 0.0, blocks, table)
 
     def cost(self, state: Reached) -> float:
         """Return what the partition costs."""
