@@ -28,7 +28,14 @@ from shoal.kernels.representatives import group_rows
 from shoal.kernels.tree import open_tree_pool
 from shoal.kernels.watch import DONE, new_watch
 from shoal.partition.optimal.crossover import better_parts
-from shoal.partition.optimal.expected_work import SLACKS, allowed, of_neighbours, of_proposal, tried_of
+from shoal.partition.optimal.expected_work import (
+    SLACKS,
+    allowed,
+    of_neighbours,
+    of_proposal,
+    of_refining,
+    tried_of,
+)
 from shoal.partition.optimal.improve import find_neighbours, renumbered
 from shoal.partition.optimal.large_annealing import Levels, Partition, anneal_region, enter_all
 from shoal.partition.optimal.problem import Problem
@@ -40,6 +47,7 @@ _GROWTH = 8
 _MOST_PASSES = 3000  # by default
 _RECORD, _COLUMN = 4e-6, 5e-7  # seconds of the start for each record, and for each of its columns
 _SEARCHING = 0.6  # part of the seconds that are left after it
+_REFINING, _BESIDE = 0.65, 0.3  # part of the seconds allowed, and of those of a cycle, that refining may take
 _DESCENT = 10  # the fewest proposals that gain something
 _LOOKING, _BETTER = 0.4, 0.1  # part of the seconds allowed, and of those of a cycle, that neighbours may take
 _WHOLE, _REGION = 50_000, 100_000  # records of a table that is one region, and of a region of a huge one
@@ -100,7 +108,11 @@ def usual_passes(records: int, columns: int, k: int) -> int:
     >>> usual_passes(8000, 5, 3) > usual_passes(100_000, 5, 3) > usual_passes(1_000_000, 5, 3)
     True
     """
-    left = _SEARCHING * (allowed(records, columns, k) - (_RECORD + _COLUMN * columns) * records)
+    left = allowed(records, columns, k) - (_RECORD + _COLUMN * columns) * records
+    refining = of_refining(records, columns, k)
+    if k > _width(records, k) and refining <= _REFINING * allowed(records, columns, k):
+        left -= refining
+    left *= _SEARCHING
     return int(np.clip(left / records / of_proposal(records, columns, k), _DESCENT, _MOST_PASSES))
 
 
@@ -117,8 +129,7 @@ def lay_out(problem: Problem, order: Ints, threads: int, passes: int = 0) -> Lar
     """
     values, k = np.ascontiguousarray(problem.points[order]), problem.k
     n, d = values.shape
-    dense = k < _LARGE or (k <= _MOST and n * k <= _MANY)
-    width = min(k + max(_MORE, k // 2), _MOST if dense else _SPARSE)
+    width = _width(n, k)
     starts = np.flatnonzero(np.diff(problem.blocks[order], prepend=-1, append=-1)).tolist()
     pools = [open_pool(values[start:stop]) for start, stop in pairwise(starts)]
     reaches = [_reach(len(pool.values), k, width) for pool in pools]
@@ -149,6 +160,21 @@ def with_nearer_neighbours(problem: Problem, table: LargeTable, passes: int, thr
     if _affordable(table.looking, seconds) >= table.slack:
         return table
     return lay_out(problem, table.order, threads, passes)
+
+
+def refined_after(records: int, columns: int, k: int, passes: int) -> bool:
+    """Whether groups are refined after a cycle: those so large that no annealing founds or dissolves one.
+
+    There must be time for it, in a search of the usual length or beside the cycle.
+    """
+    most = max(_REFINING * allowed(records, columns, k), _BESIDE * passes * records * of_proposal(records, columns, k))
+    return k > _width(records, k) and passes > FIRST and of_refining(records, columns, k) <= most
+
+
+def _width(records: int, k: int) -> int:
+    """Return how many neighbours of a record are kept."""
+    dense = k < _LARGE or (k <= _MOST and records * k <= _MANY)
+    return min(k + max(_MORE, k // 2), _MOST if dense else _SPARSE)
 
 
 def _reach(records: int, k: int, width: int) -> int:

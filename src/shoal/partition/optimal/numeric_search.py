@@ -30,6 +30,7 @@ from shoal.partition.optimal.problem import Problem, problem_of_rows
 from shoal.partition.optimal.regions import cut_regions, searched_whole
 from shoal.partition.optimal.start import start
 from shoal.partition.optimal.whole import Block, blocks_of, cycle_of_blocks, lengths
+from shoal.partition.refine import refine
 from shoal.partition.search.few_records import FEW, cheapest_groups
 from shoal.partition.search.found import Proved
 from shoal.partition.search.pace import Lengths, Pace, TellCycle
@@ -148,6 +149,8 @@ class NumericSearch:
             groups = large.cycle_of_table(
                 table, state.groups, passes, seeds, hottest=hottest, threads=threads, pace=pace, progress=progress
             )
+            if groups is not None and self._refined_after(passes):
+                groups = refine(Records(self.problem.points), groups, self.problem.k, new_watch())
         else:
             groups = self._cycle_of_regions(state.groups, passes, seeds, threads, pace, progress)
         if groups is None:
@@ -192,6 +195,11 @@ class NumericSearch:
         """Return a lower bound, and what proves it, until a moment of the monotonic clock."""
         seen = [block.seen for block in state.blocks]
         return prove(self.problem, state.groups, until, threads, enough=enough, tell=tell, seen=seen)
+
+    def _refined_after(self, passes: int) -> bool:
+        """Whether groups are refined after a cycle, which knows no blocks."""
+        blocks, (n, d) = self.problem.blocks, self.problem.values.shape
+        return large.refined_after(n, d, self.problem.k, passes) and bool((blocks == blocks[0]).all())
 
     def _cycle_of_regions(
         self,
