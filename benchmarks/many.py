@@ -1,14 +1,18 @@
-"""Loss against time on many normal records: optimal beside exact MDAV."""
+"""Loss against time on normal records, a thousand to a million: optimal beside exact MDAV, and a bound for a thousand.
+
+A size, number of columns and k is recorded when it is done. ``python benchmarks/many.py 1000 10000`` does some sizes.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from record import Recorder, peak_mib, stopwatch
+from record import Places, peak_mib, stopwatch
 from shoal.columns.scaling import Records
 from shoal.kernels.watch import new_watch
 from shoal.partition.methods import METHODS
@@ -17,41 +21,93 @@ from shoal.partition.optimal.problem import Problem
 from shoal.partition.search.budget import Budget
 from shoal.partition.search.driver import search
 
-TIMES = {100_000: (10, 30, 100), 1_000_000: (30, 100)}
+
+class Asked(NamedTuple):
+    """Columns and k, seconds (None is the default), how many seeds, and seconds for a bound."""
+
+    d: int
+    k: int
+    times: tuple[int | None, ...]
+    seeds: int = 5
+    bound: float | None = None
 
 
-def run(quick: bool) -> None:
-    """Search tables of each size for some seconds."""
-    recorder = Recorder("many", quick)
-    for n, times in ({10_000: (1, 3)} if quick else TIMES).items():
-        for row in _many(n, times):
-            recorder.add(n=n, d=5, k=3, load=round(os.getloadavg()[0], 1), **row)
+SIZES = {
+    1_000: [
+        Asked(5, 3, (None, 2, 10), bound=60.0),
+        Asked(5, 10, (None, 5)),
+        Asked(5, 100, (None, 5)),
+        Asked(10, 3, (None, 5)),
+    ],
+    10_000: [
+        Asked(5, 3, (None, 5, 20)),
+        Asked(5, 10, (None, 5)),
+        Asked(5, 100, (None, 5)),
+        Asked(10, 3, (None, 5)),
+    ],
+    100_000: [
+        Asked(5, 3, (None, 5, 10, 30)),
+        Asked(5, 10, (None, 10)),
+        Asked(5, 100, (None, 10)),
+        Asked(10, 3, (None, 10)),
+        Asked(10, 10, (None, 10)),
+    ],
+    1_000_000: [Asked(5, 3, (None, 60), seeds=2)],
+}
+QUICK = {
+    1_000: [Asked(5, 3, (None, 1), 2, 5.0), Asked(10, 100, (None, 1), 2)],
+    10_000: [Asked(5, 3, (None, 1), 2)],
+}
 
 
-def _many(n: int, times: tuple[int, ...]) -> list[dict[str, Any]]:
-    """Return the loss of MDAV and its time, and the losses of searches of some seconds as they went down."""
-    x = np.random.default_rng(0).normal(size=(n, 5))
+def run(quick: bool, only: tuple[int, ...] = ()) -> None:
+    """Search tables of each size, or some, for some seconds."""
+    places = Places("many", quick, "n", "d", "k")
+    for n, parts in (QUICK if quick else SIZES).items():
+        for asked in parts if not only or n in only else ():
+            places.put((n, asked.d, asked.k), _searches(n, asked))
+
+
+def _searches(n: int, asked: Asked) -> list[dict[str, Any]]:
+    """Return the loss of MDAV and its time, the losses of searches as they went down, and what is proved."""
+    x = np.random.default_rng(0).normal(size=(n, asked.d))
     x = (x - x.mean(axis=0)) / x.std(axis=0)
-    total = float((x**2).sum())
-    problem = Problem(x, None, np.zeros(n, dtype=np.int64), None, 3)
-    METHODS["mdav"].function(Records(x[:6000].copy()), 3, new_watch())  # compiles, or loads
+    problem = Problem(x, None, np.zeros(n, dtype=np.int64), None, asked.k)
+    searched = NumericSearch(problem)
+    METHODS["mdav"].function(Records(x[:6000].copy()), asked.k, new_watch())  # compiles, or loads
+    search(searched.few(), 0, Budget())
     with stopwatch() as taken:
-        groups = METHODS["mdav"].function(Records(x), 3, new_watch())
-    rows = [{"method": "mdav", "loss": round(100 * problem.cost(groups) / total, 4), **taken, "peak_mib": peak_mib()}]
-    for seconds in times:
-        began, curve = time.monotonic(), []
+        groups = METHODS["mdav"].function(Records(x), asked.k, new_watch())
+    rows = [_row("mdav", 100 * problem.cost(groups) / problem.total(), taken)]
+    for seconds in asked.times:
+        for seed in range(asked.seeds):
+            curve: list[tuple[float, float]] = []
+            began = time.monotonic()
 
-        def tell(part: float, cost: float, bound: float, began: float = began, curve: list[Any] = curve) -> None:
-            loss = round(100 * cost / total, 4)
-            if not curve or curve[-1][1] != loss:
-                curve.append((round(time.monotonic() - began, 2), loss))
+            def tell(part: float, cost: float, bound: float, began: float = began, curve: list[Any] = curve) -> None:
+                loss = round(100 * cost / problem.total(), 4)
+                if not curve or curve[-1][1] != loss:
+                    curve.append((round(time.monotonic() - began, 2), loss))
 
+            with stopwatch() as taken:
+                found = search(searched, seed, Budget(time=seconds), os.cpu_count() or 1, tell if seed == 0 else None)
+            loss = 100 * found.cost / found.total
+            more = {"time": seconds, "seed": seed, "steps": found.steps}
+            if seed == 0:
+                more["curve"] = [*curve, (round(time.monotonic() - began, 2), round(loss, 4))]
+            rows.append(_row("optimal", loss, taken, **more))
+    if asked.bound is not None:
         with stopwatch() as taken:
-            found = search(NumericSearch(problem), 0, Budget(time=float(seconds)), os.cpu_count() or 1, tell)
-        loss = round(100 * found.cost / total, 4)
-        curve.append((round(time.monotonic() - began, 2), loss))
-        rows.append(
-            {"method": "optimal", "time": seconds, "loss": loss, "steps": found.steps, "curve": curve, **taken}
-            | {"peak_mib": peak_mib()}
-        )
+            proved = search(searched, 0, Budget(bound=asked.bound), os.cpu_count() or 1)
+        assert proved.bound is not None
+        rows.append(_row("bound", 100 * proved.bound / proved.total, taken, allowed=asked.bound))
     return rows
+
+
+def _row(method: str, loss: float, taken: dict[str, float], **more: Any) -> dict[str, Any]:
+    load = round(os.getloadavg()[0], 1)
+    return {"method": method, "loss": round(loss, 4), **more, **taken, "peak_mib": peak_mib(), "load": load}
+
+
+if __name__ == "__main__":
+    run(False, tuple(map(int, sys.argv[1:])))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -14,6 +15,17 @@ def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table; cells of numbers are aligned to the right."""
     rule = ["---", *["---:"] * (len(head) - 1)]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, rule, *lines))
+
+
+def spread(figures: Sequence[float], digits: int) -> str:
+    """Return the median, and in brackets the least and the greatest where they differ in what is shown."""
+    middle, least, most = (f"{figure:.{digits}f}" for figure in (median(figures), min(figures), max(figures)))
+    return middle if least == most else f"{middle} ({least}..{most})"
+
+
+def commits(rows: Iterable[dict[str, Any]]) -> str:
+    """Return the commits at which rows were recorded, which are parts of a benchmark that were run one at a time."""
+    return ", ".join(sorted({row["commit"] for row in rows}))
 
 
 def made_by(name: str, machine: dict[str, Any]) -> str:

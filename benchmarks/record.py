@@ -53,6 +53,30 @@ class Recorder:
         print(json.dumps(result), flush=True)
 
 
+class Places:
+    """Results by place, such as a set and k: new rows of a place replace the old ones, and all others are kept.
+
+    So parts of a benchmark can be run one at a time, and a run that is stopped keeps what it has.
+    """
+
+    def __init__(self, name: str, quick: bool, *key: str) -> None:
+        self.name, self.quick, self.key = name, quick, key
+        self.rows: list[dict[str, Any]] = []
+        if not quick and (RESULTS / f"{name}.jsonl").exists():
+            self.rows = [row for row in load(name)[1] if "commit" in row and all(part in row for part in key)]
+
+    def put(self, place: tuple[Any, ...], rows: Sequence[dict[str, Any]]) -> None:
+        """Record the rows of a place."""
+        here = dict(zip(self.key, place, strict=True))
+        commit = machine()["commit"]
+        self.rows = [row for row in self.rows if any(row[part] != at for part, at in here.items())]
+        recorder = Recorder(self.name, self.quick, self.rows)
+        new = [{**here, **row, "commit": commit} for row in rows]
+        for row in new:
+            recorder.add(**row)
+        self.rows += new
+
+
 def load(name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the machine and the results of the last run of a benchmark."""
     lines = [json.loads(line) for line in (RESULTS / f"{name}.jsonl").read_text().splitlines()]

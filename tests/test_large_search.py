@@ -77,7 +77,7 @@ def test_not_even_the_start_loses_more_than_mdav(kind):
 @pytest.mark.parametrize(("n", "k"), [(5, 2), (8, 5), (40, 3), (700, 2), (700, 13), (900, 17), (3000, 50), (400, 150)])
 def test_the_densest_groups_have_k_to_2k_less_one_records(kind, n, k):
     table = lay_out(_problem(_table(kind, n, 3), k), np.arange(n), 1)
-    sizes = np.bincount(dense_first(table.values, table.neighbours, k))
+    sizes = np.bincount(dense_first(table.values, table.neighbours, k, 2.25))
     assert sizes.sum() == n
     assert sizes.min() >= k
     assert sizes.max() <= 2 * k - 1
@@ -87,7 +87,7 @@ def test_the_densest_group_is_taken_first_and_few_records_left_over_join_the_nea
     rng = np.random.default_rng(0)
     x = np.concatenate([10.0 * np.repeat(np.arange(400), 3) + 0.1 * rng.uniform(size=1200), [0.5, 3995.0]])[:, None]
     table = lay_out(_problem(x, 3), np.arange(1202), 1)
-    groups = dense_first(x, table.neighbours, 3)
+    groups = dense_first(x, table.neighbours, 3, 2.25)
     assert (groups[:1200].reshape(400, 3) == groups[:1200:3, None]).all()  # each place is one group
     assert (groups[1200], groups[1201]) == (groups[0], groups[1199])
 

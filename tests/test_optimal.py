@@ -269,7 +269,7 @@ def test_takes_steps_that_suit_the_size():
     release = shoal.protect(table, 3, ["a", "b"], method="optimal")
     assert release.summary.method == "optimal"
     assert release.summary.steps == [50 * 3000]
-    assert NumericSearch(whole(np.zeros((1_000_000, 2)), 3)).usual_passes() == 30
+    assert NumericSearch(whole(np.zeros((1_000_000, 2)), 3)).usual_passes() == 10
     assert (optimal(Records(table.to_numpy()), 3, new_watch()) >= 0).all()
 
 

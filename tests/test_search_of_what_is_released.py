@@ -51,7 +51,7 @@ def test_equal_records_are_taken_at_once_and_not_in_a_round_for_each_group(share
     rounds = []
     near = dense._neighbours
     monkeypatch.setattr(dense, "_neighbours", lambda *task: rounds.append(1) or near(*task))
-    sizes = np.bincount(dense_first(table.values, table.neighbours, 3))
+    sizes = np.bincount(dense_first(table.values, table.neighbours, 3, 2.25))
     assert sizes.min() >= 3
     assert sizes.max() <= 5
     assert len(rounds) <= 12

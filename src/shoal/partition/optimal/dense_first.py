@@ -35,27 +35,28 @@ from shoal.partition.density import hdf
 from shoal.partition.large_groups import cut_large_groups
 from shoal.partition.leftovers import group_centroids
 from shoal.partition.mdav import mdav_single
-from shoal.partition.optimal.improve import NEARLY, find_neighbours
+from shoal.partition.optimal.improve import find_neighbours
 from shoal.partition.optimal.objective import centroid_error
 
 _FEW = 300  # records that ``hdf`` partitions in a moment
 _SMALL = 16  # k up to which groups are made at once
 
 
-def dense_first(values: Floats, neighbours: NDArray[np.int32], k: int) -> Ints:
+def dense_first(values: Floats, neighbours: NDArray[np.int32], k: int, slack: float) -> Ints:
     """Return groups (n,) of k to 2k - 1 of at least k records; ``neighbours`` (n, m) are rows near each, nearest first.
 
-    Lists have no row twice where there are more than a few records.
+    Lists have no row twice where there are more than a few records. Squared distances may be off by the ``slack``.
     """
     if k <= _SMALL:
-        return _at_once(values, neighbours, k)
+        return _at_once(values, neighbours, k, slack)
     small, many = _factors(k)
-    parts = _at_once(values, neighbours, small)
+    parts = _at_once(values, neighbours, small, slack)
     if parts.max() + 1 < 2 * many:
         return mdav_single(Records(values), k, new_watch())
     sums, sizes = group_sums(values, parts)
     centroids = np.ascontiguousarray(sums / sizes[:, None])
-    groups = _at_once(centroids, _neighbours(centroids, min(many + many // 2 + 1, len(centroids) - 1)), many)
+    near = _neighbours(centroids, min(many + many // 2 + 1, len(centroids) - 1), slack)
+    groups = _at_once(centroids, near, many, slack)
     return cut_large_groups(Records(values), groups[parts], k, mdav_single)
 
 
@@ -69,20 +70,20 @@ def _factors(k: int) -> tuple[int, int]:
     return small, -(-k // small)
 
 
-def _neighbours(points: Floats, count: int) -> NDArray[np.int32]:
+def _neighbours(points: Floats, count: int, slack: float) -> NDArray[np.int32]:
     near = np.empty((len(points), count), dtype=np.int32)
-    find_neighbours(open_pool(points), 0, len(points), near, np.empty(len(points)), 1, NEARLY)
+    find_neighbours(open_pool(points), 0, len(points), near, np.empty(len(points)), 1, np.float32(slack))
     return near
 
 
-def _at_once(values: Floats, neighbours: NDArray[np.int32], k: int) -> Ints:
+def _at_once(values: Floats, neighbours: NDArray[np.int32], k: int, slack: float) -> Ints:
     """Take the densest groups in rounds."""
     groups = equal_groups(values, k)
     made, left = int(groups.max()) + 1, np.flatnonzero(groups < 0)
     while len(left) > _FEW + neighbours.shape[1]:
         own = np.full(len(left), -1)
         inside = values if made == 0 else np.ascontiguousarray(values[left])
-        near = neighbours if made == 0 else _neighbours(inside, neighbours.shape[1])
+        near = neighbours if made == 0 else _neighbours(inside, neighbours.shape[1], slack)
         made = _take_densest(inside, near, own, made, k, open_tournament(len(left)))
         groups[left] = own
         left = left[own < 0]

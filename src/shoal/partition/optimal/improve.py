@@ -17,7 +17,6 @@ from shoal.partition.optimal.problem import Problem
 LONG = 300  # proposals a record from which a cycle starts far above the temperature at which groups form
 _NEIGHBOURS = 30
 EXACT = np.float32(1.0)  # the slack of neighbours that are the nearest
-NEARLY = np.float32(2.25)  # that of a large table: a third of the time in ten columns, and groups as good
 _FAR_ABOVE = 10.0  # times the mean error of a record: there are no groups at this temperature
 _COLD = 0.01  # times the error of a record
 

@@ -28,18 +28,28 @@ from shoal.kernels.representatives import group_rows
 from shoal.kernels.tree import open_tree_pool
 from shoal.kernels.watch import DONE, new_watch
 from shoal.partition.optimal.crossover import better_parts
-from shoal.partition.optimal.improve import NEARLY, find_neighbours, renumbered
+from shoal.partition.optimal.expected_work import (
+    SLACKS,
+    allowed,
+    of_neighbours,
+    of_proposal,
+    of_refining,
+    tried_of,
+)
+from shoal.partition.optimal.improve import find_neighbours, renumbered
 from shoal.partition.optimal.large_annealing import Levels, Partition, anneal_region, enter_all
 from shoal.partition.optimal.problem import Problem
 from shoal.partition.search.pace import Lengths, Pace, TellCycle
 
 FIRST = 100  # proposals for each record in the first cycle
-TRIED = 2  # members of a small group that a record looks at to change places with one
 _FIRST_STEPS = 3e6  # proposals in it at most
 _GROWTH = 8
-_SECOND, _LOOKING = 6e6, 16  # proposals in a good half of a second, and in looking for neighbours, for each column
-_LEAST_PASSES, _MOST_PASSES = 30, 3000  # by default
-_DESCENT = 10  # the fewest that gain something
+_MOST_PASSES = 3000  # by default
+_RECORD, _COLUMN = 4e-6, 5e-7  # seconds of the start for each record, and for each of its columns
+_SEARCHING = 0.6  # part of the seconds that are left after it
+_REFINING, _BESIDE = 0.65, 0.3  # part of the seconds allowed, and of those of a cycle, that refining may take
+_DESCENT = 10  # the fewest proposals that gain something
+_LOOKING, _BETTER = 0.4, 0.1  # part of the seconds allowed, and of those of a cycle, that neighbours may take
 _WHOLE, _REGION = 50_000, 100_000  # records of a table that is one region, and of a region of a huge one
 _HALF = 0.56  # part of a table between these that is a region: two cores, and as little border as that leaves
 _TURNS = 4  # proposals for a record in a row
@@ -72,6 +82,10 @@ class LargeTable:
         Squared distance to the k-th neighbour.
     k : int
         Smallest group.
+    slack : int
+        By how much neighbours may be off, one of ``SLACKS``.
+    looking : float64 (slacks,)
+        Seconds that finding neighbours takes with each slack.
     """
 
     order: Ints
@@ -79,6 +93,8 @@ class LargeTable:
     neighbours: NDArray[np.int32]
     scales: Floats
     k: int
+    slack: int
+    looking: Floats
 
 
 def lengths(records: int) -> Lengths:
@@ -89,15 +105,15 @@ def lengths(records: int) -> Lengths:
 def usual_passes(records: int, columns: int, k: int) -> int:
     """Return the number of proposals for each record with which a search takes at most a second more than MDAV twice.
 
-    Finding the neighbours of a record takes as long as some proposals for each column. The larger the groups, the less
-    time MDAV takes.
-
-    >>> usual_passes(8000, 5, 3), usual_passes(1_000_000, 5, 3), usual_passes(1_000_000, 5, 10)
-    (670, 30, 15)
+    >>> usual_passes(8000, 5, 3) > usual_passes(100_000, 5, 3) > usual_passes(1_000_000, 5, 3)
+    True
     """
-    least = max(_LEAST_PASSES * min(1.0, 5.0 / k), _DESCENT)
-    share = 1.0 if k < _LARGE else 0.5
-    return int(np.clip(share * (_SECOND / records - _LOOKING * columns), least, _MOST_PASSES))
+    left = allowed(records, columns, k) - (_RECORD + _COLUMN * columns) * records
+    refining = of_refining(records, columns, k)
+    if k > _width(records, k) and refining <= _REFINING * allowed(records, columns, k):
+        left -= refining
+    left *= _SEARCHING
+    return int(np.clip(left / records / of_proposal(records, columns, k), _DESCENT, _MOST_PASSES))
 
 
 def by_place(points: Floats) -> Ints:
@@ -106,38 +122,90 @@ def by_place(points: Floats) -> Ints:
     return np.argsort(tree.slots[tree.place_of], kind="stable")
 
 
-def lay_out(problem: Problem, order: Ints, threads: int) -> LargeTable:
-    """Put a table into an order, in which blocks follow each other, and find the neighbours of its records."""
+def lay_out(problem: Problem, order: Ints, threads: int, passes: int = 0) -> LargeTable:
+    """Put a table into an order, in which blocks follow each other, and find the neighbours of its records.
+
+    They are as near as there is time for in a search of the usual length, or in a cycle of so many ``passes``.
+    """
     values, k = np.ascontiguousarray(problem.points[order]), problem.k
-    dense = k < _LARGE or (k <= _MOST and len(order) * k <= _MANY)
-    width = min(k + max(_MORE, k // 2), _MOST if dense else _SPARSE)
-    blocks = problem.blocks[order]
-    starts = np.flatnonzero(np.diff(blocks, prepend=-1, append=-1))
-    neighbours, scales = np.empty((len(order), width), dtype=np.int32), np.zeros(len(order))
-    for start, stop in pairwise(starts.tolist()):
-        reach = max(width, 3 * k if k >= _LARGE and (stop - start) * k <= QUICK else 0)
-        near = np.empty((stop - start, min(reach, stop - start - 1)), dtype=np.int32)
-        if near.size:
-            _find(values[start:stop], near, scales[start:stop], min(k, near.shape[1]), threads)
-        if near.shape[1] > width:  # every one of the nearest, and some of those beyond, where other groups are
+    n, d = values.shape
+    width = _width(n, k)
+    starts = np.flatnonzero(np.diff(problem.blocks[order], prepend=-1, append=-1)).tolist()
+    pools = [open_pool(values[start:stop]) for start, stop in pairwise(starts)]
+    reaches = [_reach(len(pool.values), k, width) for pool in pools]
+    looking = np.sum([of_neighbours(pool, reach) for pool, reach in zip(pools, reaches, strict=True)], axis=0)
+    slack = _affordable(looking, _seconds(n, d, k, passes) if passes else _usual_seconds(n, d, k, looking))
+    neighbours, scales = np.empty((n, width), dtype=np.int32), np.zeros(n)
+    for start, pool, reach in zip(starts, pools, reaches, strict=False):
+        stop = start + len(pool.values)
+        near = np.zeros((stop - start, max(1, reach)), dtype=np.int32)  # a single record is its own neighbour
+        if reach:
+            _find(pool, near, scales[start:stop], min(k, reach), SLACKS[slack], threads)
+        if reach > width:  # every one of the nearest, and some of those beyond, where other groups are
             half = width // 2
-            beyond = np.linspace(half, near.shape[1] - 1, width - half).astype(np.int64)
+            beyond = np.linspace(half, reach - 1, width - half).astype(np.int64)
             near = near[:, np.concatenate([np.arange(half), beyond])]
-        # a block smaller than that has its records several times, a single record itself
-        near = near if near.shape[1] else np.zeros((1, 1), dtype=np.int32)
+        # a block smaller than that has its records several times
         neighbours[start:stop] = np.tile(near, (1, -(-width // near.shape[1])))[:, :width] + start
     usual = scales[(scales > 0.0) & np.isfinite(scales)]
     median = float(np.median(usual)) if len(usual) else 1.0
-    return LargeTable(order, values, neighbours, np.clip(scales, _LEAST * median, _GREATEST * median), k)
+    scales = np.clip(scales, _LEAST * median, _GREATEST * median)
+    return LargeTable(order, values, neighbours, scales, k, slack, looking)
 
 
-def _find(values: Floats, neighbours: NDArray[np.int32], scales: Floats, rank: int, threads: int) -> None:
+def with_nearer_neighbours(problem: Problem, table: LargeTable, passes: int, threads: int) -> LargeTable:
+    """Return a table whose neighbours are as near as there is time for in a cycle: the longer it is, the nearer."""
+    n, d = table.values.shape
+    seconds = _seconds(n, d, table.k, passes)
+    if _affordable(table.looking, seconds) >= table.slack:
+        return table
+    return lay_out(problem, table.order, threads, passes)
+
+
+def refined_after(records: int, columns: int, k: int, passes: int) -> bool:
+    """Whether groups are refined after a cycle: those so large that no annealing founds or dissolves one.
+
+    There must be time for it, in a search of the usual length or beside the cycle.
+    """
+    most = max(_REFINING * allowed(records, columns, k), _BESIDE * passes * records * of_proposal(records, columns, k))
+    return k > _width(records, k) and passes > FIRST and of_refining(records, columns, k) <= most
+
+
+def _width(records: int, k: int) -> int:
+    """Return how many neighbours of a record are kept."""
+    dense = k < _LARGE or (k <= _MOST and records * k <= _MANY)
+    return min(k + max(_MORE, k // 2), _MOST if dense else _SPARSE)
+
+
+def _reach(records: int, k: int, width: int) -> int:
+    """Return how many neighbours are looked for in a block."""
+    beyond = k >= _LARGE and records * k <= QUICK
+    return min(max(width, 3 * k) if beyond else width, records - 1)
+
+
+def _affordable(looking: Floats, seconds: float) -> int:
+    """Return which slack is the least with which neighbours are found in so many seconds, the exact ones left out."""
+    enough = np.flatnonzero(looking[1:] <= seconds)
+    return 1 + int(enough[0]) if len(enough) else len(looking) - 1
+
+
+def _seconds(n: int, d: int, k: int, passes: int) -> float:
+    """Return the seconds that neighbours may take in a cycle."""
+    return _BETTER * passes * n * of_proposal(n, d, k)
+
+
+def _usual_seconds(n: int, d: int, k: int, looking: Floats) -> float:
+    """Return those of the start: MDAV finds the exact neighbours of every k-th record, of half of them on the mean."""
+    return _LOOKING * max(allowed(n, d, k), allowed(0, d, k) + looking[0] / (2 * k))
+
+
+def _find(pool: Pool, neighbours: NDArray[np.int32], scales: Floats, rank: int, slack: float, threads: int) -> None:
     """Fill in the neighbours of all rows, and the squared distances to those of a rank."""
 
     def find(pool: Pool, start: int, stop: int) -> None:
-        find_neighbours(pool, start, stop, neighbours, scales, rank, NEARLY)
+        find_neighbours(pool, start, stop, neighbours, scales, rank, np.float32(slack))
 
-    search_in_chunks(open_pool(values), find, len(values), threads)
+    search_in_chunks(pool, find, len(neighbours), threads)
 
 
 def hottest_of(passes: int) -> float:
@@ -259,11 +327,6 @@ def anneal_table(
             saved[0] = max(0.0, before - _error(table.values, partition))
     watch[DONE] = n * passes
     return partition.groups
-
-
-def tried_of(k: int) -> int:
-    """Return how many members of a group a record looks at to change places with one."""
-    return int(np.clip(k // 4, TRIED, 12))
 
 
 def _with_room(free: Ints, more: int) -> Ints:

@@ -2,9 +2,9 @@
 
 All start from the densest groups (``dense_first``), for which the neighbours serve that annealing needs anyway: where
 groups are small it does not matter after a hundred proposals for each record which fast method came first. Large groups
-move as wholes or not at all: ``mst`` and, on few records, ``k-ward`` find those that fill clusters. What counts is how
-little their groups lose after a short annealing. MDAV is made of the whole table in any case: what the search returns
-never loses more.
+move as wholes or not at all: ``mst`` and ``k-ward``, where there is time for them (``expected_work``), find those that
+fill clusters. What counts is how little their groups lose after a short annealing. MDAV is made of the whole table in
+any case: what the search returns never loses more.
 """
 
 from __future__ import annotations
@@ -26,6 +26,14 @@ from shoal.partition.large_groups import cut_large_groups
 from shoal.partition.mdav import mdav, mdav_single
 from shoal.partition.mst import mst
 from shoal.partition.optimal.dense_first import dense_first
+from shoal.partition.optimal.expected_work import (
+    SLACKS,
+    allowed,
+    of_k_ward,
+    of_proposal,
+    of_refining,
+    of_spanning_tree,
+)
 from shoal.partition.optimal.large import (
     FIRST,
     QUICK,
@@ -42,9 +50,9 @@ from shoal.partition.search.pace import Lengths, Pace
 from shoal.partition.search.searchable import join_blocks
 
 _HUGE = 150_000  # records from which the order in which they are looked at matters
-_SOME, _FEW = 50_000, 10_000  # records up to which ``mst``, and ``k-ward``, take a moment
+_SOME = 50_000  # records up to which groups so large that none is founded are annealed at the start
 _SMALL = 16  # k up to which it does not matter where to start
-_REFINED = 150_000  # records times k up to which refining takes a moment; it moves whole clusters of fewer than k
+_RACING, _ANNEALING = 0.45, 0.2  # part of the seconds allowed for what is tried there, and for annealing each
 _DESCENT = 10  # proposals for each record that judge a start
 
 Fast = Callable[[Records, int, Ints], Ints]
@@ -73,9 +81,10 @@ def start_large(problem: Problem, threads: int) -> Start:
     made = run_watched(tasks, [], threads)
     assert made is not None
     by_mdav, table = made[0] if huge else made[0][order], laid_out[0]
-    quick = _descend(table, _of_blocks(problem, table, None), threads)
-    if problem.k > _SMALL:
-        quick = _race(problem, table, quick, by_mdav, threads)
+    if problem.k <= _SMALL:
+        quick = _descend(table, _of_blocks(problem, table, None), threads)
+    else:
+        quick = _race(problem, table, by_mdav, threads)
     best = min([quick, by_mdav], key=partial(_cost, table))
     groups, mdav_groups = np.empty_like(best), np.empty_like(by_mdav)
     groups[order], mdav_groups[order] = best, by_mdav
@@ -88,19 +97,30 @@ def _of_blocks(problem: Problem, table: LargeTable, method: Fast | None) -> Ints
     parts = np.split(np.arange(len(blocks)), np.flatnonzero(np.diff(blocks)) + 1)  # blocks follow each other
     if method:
         return join_blocks(parts, [_partition(method, values[own], k) for own in parts])
-    return join_blocks(parts, [dense_first(values[own], near[own] - own[0], k) for own in parts])
+    return join_blocks(parts, [dense_first(values[own], near[own] - own[0], k, SLACKS[table.slack]) for own in parts])
 
 
-def _race(problem: Problem, table: LargeTable, quick: Ints, by_mdav: Ints, threads: int) -> Ints:
-    """Return the groups of the fast method that loses least after a short annealing."""
-    fast: list[Fast] = [mst] if len(problem) <= _SOME else []
-    if len(problem) <= _FEW:
-        fast.append(k_ward)
+def _race(problem: Problem, table: LargeTable, by_mdav: Ints, threads: int) -> Ints:
+    """Return the groups of the fast method that loses least after a short annealing, of those there is time for.
+
+    Where groups are large, MDAV is as good a start for many records as the densest groups, and there already.
+    """
+    n, d = table.values.shape
+    left = _RACING * allowed(n, d, problem.k)
+    descending = _descent_of(table)[0] * n * of_proposal(n, d, problem.k)
+    fast: list[Fast | None] = [None] if n <= _SOME else []
+    left -= descending
+    for method, seconds in ((mst, of_spanning_tree(n, d)), (k_ward, of_k_ward(n, d))):
+        if seconds + descending <= left:
+            fast.append(method)
+            left -= seconds + descending
     made = run_watched([partial(_of_blocks, problem, table, method) for method in fast], [], threads)
     assert made is not None
-    tried = [*made, by_mdav] if len(problem) <= _FEW else made
-    best = min([quick, *(_descend(table, groups, threads) for groups in tried)], key=partial(_cost, table))
-    if len(problem) * problem.k <= _REFINED and (problem.blocks == problem.blocks[0]).all():
+    if not made or descending <= left:
+        made.append(by_mdav)
+        left -= descending
+    best = min((_descend(table, groups, threads) for groups in made), key=partial(_cost, table))
+    if 2.0 * of_refining(n, d, problem.k) <= left and (problem.blocks == problem.blocks[0]).all():
         refined = [refine(Records(table.values), start, problem.k, new_watch()) for start in (best, by_mdav)]
         best = min([best, *refined], key=partial(_cost, table))
     return best
@@ -127,20 +147,27 @@ def _partition(method: Fast, values: Floats, k: int) -> Ints:
 
 
 def _descend(table: LargeTable, groups: Ints, threads: int) -> Ints:
-    """Take improvements only, for a moment.
-
-    Where groups are so large that none is ever founded, it matters how many there are: they are annealed.
-    """
-    pace = Pace(None, Lengths(_DESCENT))
+    """Take improvements only, for a moment; some annealing where groups are so large that none is ever founded."""
     start = number_keys(groups)[0]  # near groups have near numbers
-    passes, hottest = _DESCENT, 0.0
-    if table.k > table.neighbours.shape[1] and len(groups) <= _SOME:
-        passes = FIRST if len(groups) * table.k <= QUICK else 3 * _DESCENT
-        hottest = hottest_of(passes)
+    passes, hottest = _descent_of(table)
+    pace = Pace(None, Lengths(_DESCENT))
     found = anneal_table(table, start, passes, (0,), hottest=hottest, threads=threads, pace=pace)
     assert found is not None
     found = number_keys(found)[0]
     return found if _cost(table, found) < _cost(table, start) else start
+
+
+def _descent_of(table: LargeTable) -> tuple[int, float]:
+    """Return proposals for each record, and the temperature to begin with.
+
+    Where groups are so large that none is ever founded, it matters how many there are: they are annealed.
+    """
+    n, d = table.values.shape
+    if table.k <= table.neighbours.shape[1] or n > _SOME:
+        return _DESCENT, 0.0
+    most = int(_ANNEALING * allowed(n, d, table.k) / n / of_proposal(n, d, table.k))
+    passes = int(np.clip(most, _DESCENT, FIRST if n * table.k <= QUICK else 3 * _DESCENT))
+    return passes, hottest_of(passes)
 
 
 def _cost(table: LargeTable, groups: Ints) -> float:

@@ -30,6 +30,7 @@ from shoal.partition.optimal.problem import Problem, problem_of_rows
 from shoal.partition.optimal.regions import cut_regions, searched_whole
 from shoal.partition.optimal.start import start
 from shoal.partition.optimal.whole import Block, blocks_of, cycle_of_blocks, lengths
+from shoal.partition.refine import refine
 from shoal.partition.search.few_records import FEW, cheapest_groups
 from shoal.partition.search.found import Proved
 from shoal.partition.search.pace import Lengths, Pace, TellCycle
@@ -42,6 +43,7 @@ _TOLD = 2.6e6  # proposals in them by default
 _SETTLED = 0.2  # their first temperature, times the mean error of a record, in a short cycle
 _FEWER = 12  # neighbours of a record in these, which are found anew in every cycle
 _SORTED = 10  # k from which a median costs by the size of its group
+_WIDE = 10  # columns from which a proposal costs by their number
 _LARGE_GROUPS = 12  # k from which one annealing in place finds better groups than combining does
 
 
@@ -93,8 +95,6 @@ class NumericSearch:
     def usual_passes(self) -> int:
         """Return the number of proposals for each record that takes a second or so.
 
-        A large table has at least 30.
-
         >>> NumericSearch(Problem(np.zeros((1000, 2)), None, np.zeros(1000, dtype=np.int64), None, 3)).usual_passes()
         3000
         """
@@ -105,6 +105,7 @@ class NumericSearch:
         share = 0.1 ** not_by_formula(self.problem)  # a proposal that is not by formula costs tenfold
         if self.problem.objective is not None and not self.problem.objective.plain:
             share *= min(1.0, _SORTED / self.problem.k)
+        share *= min(1.0, _WIDE / self.problem.values.shape[1])
         return int(np.clip(5e6 * share / self.size, 100 * share, 3000 * share))
 
     def start(self, threads: int) -> Reached:
@@ -146,21 +147,24 @@ class NumericSearch:
         self, state: Reached, passes: int, seeds: tuple[int, int], threads: int, pace: Pace, progress: TellCycle | None
     ) -> Reached | None:
         """Anneal, and keep every independent part that got better; None where time ran out."""
-        blocks = state.blocks
+        blocks, table = state.blocks, state.table
         if blocks:
             better = cycle_of_blocks(blocks, state.groups, passes, seeds, threads=threads, pace=pace, progress=progress)
             groups, blocks = better or (None, blocks)
-        elif state.table is not None:
+        elif table is not None:
             hottest = large.hottest_of(passes)
+            table = large.with_nearer_neighbours(self.problem, table, passes, threads)
             groups = large.cycle_of_table(
-                state.table, state.groups, passes, seeds, hottest=hottest, threads=threads, pace=pace, progress=progress
+                table, state.groups, passes, seeds, hottest=hottest, threads=threads, pace=pace, progress=progress
             )
+            if groups is not None and self._refined_after(passes):
+                groups = refine(Records(self.problem.points), groups, self.problem.k, new_watch())
         else:
             groups = self._cycle_of_regions(state.groups, passes, seeds, threads, pace, progress)
         if groups is None:
             return None
         cost = self.problem.cost(groups)
-        return Reached(groups, cost, cost == 0.0, blocks, state.table)
+        return Reached(groups, cost, cost == 0.0, blocks, table)
 
     def cost(self, state: Reached) -> float:
         """Return what the partition costs."""
@@ -199,6 +203,11 @@ class NumericSearch:
         """Return a lower bound, and what proves it, until a moment of the monotonic clock."""
         seen = [block.seen for block in state.blocks]
         return prove(self.problem, state.groups, until, threads, enough=enough, tell=tell, seen=seen)
+
+    def _refined_after(self, passes: int) -> bool:
+        """Whether groups are refined after a cycle, which knows no blocks."""
+        blocks, (n, d) = self.problem.blocks, self.problem.values.shape
+        return large.refined_after(n, d, self.problem.k, passes) and bool((blocks == blocks[0]).all())
 
     def _cycle_of_regions(
         self,

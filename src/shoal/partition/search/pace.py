@@ -16,7 +16,7 @@ from shoal.kernels.watch import DONE
 _TELLING = 0.3  # seconds of a cycle from which its pace says how long the next takes
 _TRUSTED = 0.1  # part of a cycle after which its pace says when it ends
 _USED = 0.95  # part of the time left that is planned for
-_GRACE = 0.1  # part of the whole time by which the last cycle may be late rather than be lost
+_GRACE = 0.07  # part of the whole time by which the last cycle may be late rather than be lost
 _HOTTER = 1.4  # a proposal of the first cycle that starts from far above takes this much longer than before
 _SCALE = 2.0**0.5  # lengths of cycles: each so many times the last
 _SLOWER = 1.3  # so much longer may combining take than the last time

@@ -1,0 +1,105 @@
+"""What the parts of a search of a large table take, told beforehand: a default must not take much longer than MDAV.
+
+Everything here is a function of the table alone, never of a clock, so that the same search gives the same groups on any
+machine. Constants are seconds of an ordinary core, measured on normal records, the hardest for a tree; those of MDAV on
+clusters, which are easy, and rounded down. ``python benchmarks/run.py any-size`` records what was taken beside MDAV.
+
+How many leaves of the index a search for neighbours looks at differs a hundredfold between tables of one size. It is
+counted for some records: a leaf is looked at where its box is near enough for one of the neighbours to be in it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.kernels.arrays import Floats
+from shoal.kernels.pool import Pool
+from shoal.kernels.tree import LEAVES, LEVELS, TreePool
+from shoal.partition.optimal.improve import EXACT, find_neighbours
+
+SLACKS = (float(EXACT), 2.25, 4.0, 9.0, 20.0, 50.0, 100.0)
+"""By how much squared distances of neighbours may be off; groups are as good with the second as with the first."""
+
+TRIED = 2
+"""Members of a small group that a record looks at to change places with one."""
+
+_SAMPLE = 40  # records of which the leaves are counted
+_SPARE = 0.8  # seconds that a search may take in any case
+_RECORD, _NEIGHBOUR = 1.2e-6, 6e-8  # of looking for neighbours: a record, and each neighbour
+_LEAF, _COLUMN = 8e-8, 8e-9  # a leaf, and a column of it
+_MANY = 40  # neighbours that cost as much again as looking at the leaf
+
+
+def least_of_mdav(n: int, d: int, k: int) -> float:
+    """Return the seconds that MDAV takes at least, whatever the data.
+
+    >>> least_of_mdav(100_000, 5, 3) < 0.3 < least_of_mdav(100_000, 10, 3)
+    True
+    """
+    return 7e-7 * n * (n / 1e5) ** 0.4 * (0.5 + 0.03 * d + 1.3 * d / k)
+
+
+def allowed(n: int, d: int, k: int) -> float:
+    """Return the seconds that a search may take beside MDAV where nothing is said."""
+    return _SPARE + least_of_mdav(n, d, k)
+
+
+def of_proposal(n: int, d: int, k: int) -> float:
+    """Return the seconds of a proposal; those of a table that does not fit into the fast memory take longer.
+
+    A record looks at some members of the other group, and now and then all of a group are moved.
+    """
+    outside = np.clip((n * d / 2e5) ** 0.3, 1.0, 3.0)
+    return float(1e-9 * (40 + d * tried_of(k) + min(2 * k, 100)) * outside)
+
+
+def tried_of(k: int) -> int:
+    """Return how many members of a group a record looks at to change places with one."""
+    return int(np.clip(k // 4, TRIED, 12))
+
+
+def of_refining(n: int, d: int, k: int) -> float:
+    """Return the seconds of refining groups until nothing is gained."""
+    return 6e-9 * n**1.5 * d * k
+
+
+def of_spanning_tree(n: int, d: int) -> float:
+    """Return the seconds of a minimum spanning tree."""
+    return n * (3e-6 + 1.5e-7 * d**2 * (n / 1e4) ** (d / 30))
+
+
+def of_k_ward(n: int, d: int) -> float:
+    """Return the seconds of merging groups by their variance."""
+    return 1.25e-10 * n**2 * d**1.9
+
+
+def of_neighbours(pool: Pool, width: int) -> Floats:
+    """Return the seconds (slacks,) of looking for so many neighbours of each record, with each of the slacks.
+
+    >>> from shoal.kernels.pool import open_pool
+    >>> seconds = of_neighbours(open_pool(np.random.default_rng(0).normal(size=(6000, 9))), 8)
+    >>> bool((np.diff(seconds) < 0.0).all())
+    True
+    """
+    n, d = pool.values.shape
+    looked_at = leaves_looked_at(pool, width) if isinstance(pool, TreePool) else np.full(len(SLACKS), n / 64)
+    seconds: Floats = n * (_RECORD + _NEIGHBOUR * width + looked_at * (_LEAF + _COLUMN * d) * (1.0 + width / _MANY))
+    return seconds
+
+
+def leaves_looked_at(pool: TreePool, width: int) -> Floats:
+    """Return how many leaves a search for so many neighbours looks at, on the mean of a sample, with each slack."""
+    n, d = pool.values.shape
+    level, leaves = int(pool.shape[LEVELS]), int(pool.shape[LEAVES])
+    start, fan = int(pool.boxes[level]), int(pool.fans[level])
+    low, high = (side[start : start + leaves * d].reshape(-1, d, fan) for side in (pool.low, pool.high))
+    near, reach = np.empty((n, width), dtype=np.int32), np.empty(n)
+    counted = np.zeros(len(SLACKS))
+    rows = np.unique(np.linspace(0, n - 1, _SAMPLE).astype(np.int64))
+    for row in rows.tolist():
+        find_neighbours(pool, row, row + 1, near, reach, width, EXACT)
+        point = ((pool.values[row] - pool.centre) / pool.unit[0]).astype(np.float32)[None, :, None]
+        off = np.maximum(np.maximum(low - point, point - high), 0.0)
+        squares = (off * off).sum(axis=1).ravel()
+        counted += [(squares * slack <= reach[row] / pool.unit[0] ** 2).sum() for slack in SLACKS]
+    return counted / len(rows)
