@@ -20,7 +20,7 @@ from shoal.partition.methods import METHODS
 from shoal.partition.search.budget import Budget
 from shoal.partition.search.driver import search
 from shoal.partition.semantic_optimal import search_of
-from shoal.partition.semantic_optimal.problem import problem_of
+from shoal.partition.semantic_optimal.problem import objective_of, problem_of
 from shoal.partition.semantic_optimal.start import portions_of
 
 TREE = [
@@ -187,7 +187,7 @@ def test_the_control_has_categories_in_the_order_that_the_seed_draws():
 def test_few_records_are_put_together_in_the_best_way(kind, split):
     for seed in range(2):
         slow, records = draw(kind, 9, seed)
-        found = search(search_of(records, 3, split), 0, Budget())
+        found = search(search_of(records, 3, split, lower="records"), 0, Budget())
         assert found.exact
         assert found.cost == pytest.approx(slow_mixed.least_loss(slow, 3, split), abs=1e-9)
 
@@ -211,11 +211,11 @@ def test_only_what_all_partitions_were_compared_for_is_called_exact():
 def test_the_search_keeps_k_and_loses_no_more_than_any_other_method(kind, split):
     for seed in range(2):
         slow, records = draw(kind, 80, seed)
-        found = search(search_of(records, 4, split), 0, Budget(steps=400 * len(records.counts)))
+        found = search(search_of(records, 4, split, lower="records"), 0, Budget(steps=400 * len(records.counts)))
         portions = record, group, amount = portions_of(records, found.groups)
         assert np.bincount(group, amount).min() >= 4
         assert np.array_equal(np.bincount(record, amount), records.counts)
-        problem = problem_of(records, 4, split)
+        problem = problem_of(records, 4, split, objective=objective_of(records, "records"))
         assert problem.costs(portions).sum() == pytest.approx(found.cost)
         if "missing" not in kind:
             counted = {}

@@ -216,7 +216,7 @@ def test_the_number_that_repeats_searches():
     assert steps_again(set(), free=True) is None  # all were settled at once
 
 
-@pytest.mark.parametrize(("method", "measure"), [("optimal", "loss"), ("semantic-optimal", "record loss")])
+@pytest.mark.parametrize(("method", "measure"), [("optimal", "loss"), ("semantic-optimal", "loss")])
 @pytest.mark.parametrize("more", [{}, {"strata": "s"}], ids=["whole", "strata"])
 def test_the_progress_rises_and_what_is_lost_falls(method, measure, more):
     told = []

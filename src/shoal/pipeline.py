@@ -25,7 +25,7 @@ from shoal.plan.plan import Plan, merge_settings
 from shoal.plan.privacy import DifferentialPrivacy
 from shoal.plan.reading import Reading
 from shoal.release.by_block import protect_by_block
-from shoal.release.certificate import check_certificate
+from shoal.release.certificate import check_certificate, refuse_categories
 from shoal.release.clock import Clock
 from shoal.release.declaring import Declared, declare
 from shoal.release.elsewhere import check_manifest, elsewhere
@@ -267,6 +267,8 @@ def protect(
         release = _protect_in_memory(table, source, settings, clock, Steps(all_numeric, threads, progress))
     else:
         declared = declare(settings, table, all_numeric)
+        if certificate is not None:
+            refuse_categories(declared.method.mixed)
         clock.lap("declare")
         release = run(declared, table, source, clock, threads=threads, progress=progress, written=is_file)
     if output is not None:

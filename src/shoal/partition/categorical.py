@@ -18,6 +18,7 @@ from shoal.partition.mondrian import (
 from shoal.partition.mondrian_relaxed import mondrian_relaxed
 from shoal.partition.semantic_mdav import sa_mdav, sa_mdav_static
 from shoal.partition.semantic_optimal import search_mixed, semantic_optimal
+from shoal.partition.semantic_optimal.problem import INFORMATION, RECORDS
 from shoal.plan.roles import EVERY_KIND, ORDERED
 
 _DISSOLVE = Option(
@@ -47,9 +48,25 @@ CATEGORICAL = (
         options=(
             Option("steps", "changes to propose; as many as suit the size where nothing is said", None, int, least=0),
             Option("time", "seconds to search instead of a number of steps", None, float, least=0),
+            Option(
+                "gap",
+                "end when at most this part of the loss, in percent, could be saved",
+                None,
+                float,
+                least=0,
+                most=100,
+            ),
+            Option("bound", "seconds to prove afterwards how low the loss could be", None, float, least=0),
+            Option(
+                "lower",
+                "which loss: that of information, column by column, or that of records, by their distances",
+                INFORMATION,
+                str,
+                choices=(INFORMATION, RECORDS),
+            ),
             Option("split", "equal records may be separated where that lowers the loss", True, bool),
         ),
-        exclusive=(("steps", "time"),),
+        exclusive=(("steps", "time"), ("gap", "bound")),
         search=search_mixed,
         kinds=EVERY_KIND,
         records=QuasiIdentifiers.counted,

@@ -31,6 +31,7 @@ def certificate_text(proof: Proof | None, plan: Plan, source: Source | None) -> 
         raise PlanError(
             "nothing was proved about this release; ask for a proof with the option bound, such as bound=60"
         )
+    refuse_categories(not proof.numbers)
     content: dict[str, Any] = {"certificate": FORMAT, "shoal": shoal_version()}
     if source:
         content["input"] = source.described()
@@ -68,6 +69,15 @@ def _tree(branch: Leaf | Fork) -> dict[str, Any]:
     if isinstance(branch, Leaf):
         return _leaf(branch.prices, branch.penalties)
     return {"pair": list(branch.pair), "together": _tree(branch.together), "apart": _tree(branch.apart)}
+
+
+def refuse_categories(mixed: bool) -> None:
+    """Refuse a certificate of columns of any kind, which nobody could check."""
+    if mixed:
+        raise PlanError(
+            "a certificate is checked by a program that knows numbers only, and this method takes categories; leave it "
+            "out, the summary has the bound"
+        )
 
 
 def check_certificate(

@@ -11,7 +11,7 @@ from shoal.kernels.numbering import number_keys
 from shoal.kernels.threads import Report, run_tasks, threads_of_each
 from shoal.partition.conditions.confidential import limits_of_rows
 from shoal.partition.search.searchable import join_blocks
-from shoal.partition.semantic_optimal.problem import centre_of_all
+from shoal.partition.semantic_optimal.problem import RECORDS, objective_of
 from shoal.partition.semantic_optimal.refining import RecordLoss
 from shoal.release.declaring import Declared
 from shoal.release.searching import Searched, search_sets
@@ -48,13 +48,14 @@ def _partition_blocks(declared: Declared, blocks: Sequence[Ints], report: Report
     limits = declared.told.limits if declared.told and declared.method.told else None
     tasks = []
     for quasi, parts in zip(declared.sets, rows_of_sets, strict=True):
-        middle = centre_of_all(quasi.counted()) if plan.refine and declared.method.mixed else None
+        refined = plan.refine and declared.method.mixed
+        objective = objective_of(quasi.counted(), RECORDS) if refined else None
         for rows in parts:
             own = quasi.take(rows) if len(parts) > 1 else quasi
             loss = None
-            if middle is not None:
+            if objective is not None:
                 weights = None if declared.weights is None else declared.weights[rows]
-                loss = RecordLoss(middle, weights, plan.missing_patterns == "counted")
+                loss = RecordLoss(objective, weights, plan.missing_patterns == "counted")
             task = BlockTask(
                 own,
                 declared.method.name,

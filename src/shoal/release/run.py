@@ -10,7 +10,8 @@ from shoal.aggregate.sets import ProtectedSet
 from shoal.columns.categories import AnyColumn
 from shoal.columns.mixed import distinct_records
 from shoal.kernels.arrays import Masked
-from shoal.measures.loss import SetLoss, set_loss
+from shoal.measures.loss import SetLoss, put_together, set_loss
+from shoal.partition.semantic_optimal.problem import RECORDS
 from shoal.release.confidential import ConditionSummary
 from shoal.release.declaring import Declared
 from shoal.release.figures import Figures, SetFigures, partial_columns, set_figures, told_apart
@@ -143,10 +144,21 @@ class Run:
             conditions=self.conditions,
             loss_without_conditions=losses_of(free, self.declared).table.percent if free else None,
             searched=searched,
-            gap=released_gap(searched, self.protected[0]) if searched else None,
+            gap=released_gap(searched, self.protected[0], self._lost(sets)) if searched else None,
             source=self.source,
             told=told,
         )
+
+    def _lost(self, sets: list[SetFigures]) -> float | None:
+        """Return the loss, in percent, that a search for columns of any kind lowered, NaN if nobody measures it.
+
+        None for methods of numbers.
+        """
+        if not self.declared.method.mixed:
+            return None
+        losses = put_together([part.loss for part in sets], self.declared.plan.column_weights)
+        lowered = losses.records if self.declared.options.get("lower") == RECORDS else losses.table
+        return lowered.percent if lowered else np.nan
 
     @property
     def _constant(self) -> list[str]:

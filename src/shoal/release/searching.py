@@ -38,6 +38,8 @@ class Proof:
         No group of a block costs less than the prices of its records less its penalties, and the bound is the sum of
         all prices less what all groups can pay together; in a block with branches that is so in each of them, and the
         lowest counts.
+    numbers : bool
+        Whether it was a search of numbers, and prices were found.
     """
 
     groups: Ints
@@ -46,6 +48,7 @@ class Proof:
     total: float
     bound: float
     proved: Proved
+    numbers: bool
 
 
 @dataclass(frozen=True)
@@ -182,7 +185,9 @@ def search_sets(
         proved = found[0].proof or Proved(found[0].bound)
         if proved.prices is None:
             proved = proved._replace(prices=np.zeros(len(blocks[0])))
-        proof = Proof(found[0].groups, blocks[0], found[0].cost, found[0].total, found[0].bound, proved)
+        proof = Proof(
+            found[0].groups, blocks[0], found[0].cost, found[0].total, found[0].bound, proved, not declared.method.mixed
+        )
     steps = [one.steps for one in found]
     again = steps_again(made, asked.free or interrupted)
     before = [one.before for one in found]

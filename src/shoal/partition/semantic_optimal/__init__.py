@@ -26,7 +26,7 @@ from shoal.partition.search.budget import Budget
 from shoal.partition.search.driver import search
 from shoal.partition.search.searchable import SearchTask
 from shoal.partition.semantic_optimal.mixed_search import MixedSearch
-from shoal.partition.semantic_optimal.problem import problem_of
+from shoal.partition.semantic_optimal.problem import INFORMATION, objective_of, problem_of
 
 
 def semantic_optimal(
@@ -37,15 +37,22 @@ def semantic_optimal(
     seed: int = 0,
     steps: int | None = None,
     time: float | None = None,
+    gap: float | None = None,
+    bound: float | None = None,
     split: bool = True,
+    lower: str = INFORMATION,
 ) -> Ints:
     """Partition records into groups with the least loss that a search finds."""
-    return search(search_of(records, k, split), seed, Budget(steps, time), records.threads).groups
+    return search(
+        search_of(records, k, split, lower=lower), seed, Budget(steps, time, gap, bound), records.threads
+    ).groups
 
 
-def search_of(records: Mixed, k: int, split: bool, weights: Floats | None = None) -> MixedSearch:
+def search_of(
+    records: Mixed, k: int, split: bool, weights: Floats | None = None, lower: str = INFORMATION
+) -> MixedSearch:
     """Return the search of some records, with sampling weights (n,), that are all in one block."""
-    problem = problem_of(records, k, split, weights=weights)
+    problem = problem_of(records, k, split, objective=objective_of(records, lower), weights=weights)
     return MixedSearch(problem, [np.arange(len(records))], [problem])
 
 
@@ -53,7 +60,9 @@ def search_mixed(task: SearchTask) -> MixedSearch:
     """Return the search for the groups of a set; scales, weights and centre are those of the whole table."""
     k, split = task.k, task.options["split"]
     weights = task.weights
-    whole = problem_of(task.quasi.counted(), k, split, weights=weights, alike=task.alike, limits=task.limits)
+    records = task.quasi.counted()
+    objective = objective_of(records, task.options["lower"])
+    whole = problem_of(records, k, split, objective=objective, weights=weights, alike=task.alike, limits=task.limits)
     rows = rows_of_blocks(task.blocks)
     if len(rows) == 1:
         return MixedSearch(whole, rows, [whole], task.begin)
@@ -62,7 +71,7 @@ def search_mixed(task: SearchTask) -> MixedSearch:
             task.quasi.take(own).counted(),
             k,
             split,
-            middle=whole.middle,
+            objective=objective,
             weights=None if weights is None else weights[own],
             alike=task.alike,
             limits=limits_of_rows(task.limits, own),

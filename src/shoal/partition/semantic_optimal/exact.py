@@ -14,7 +14,7 @@ from shoal.kernels.compiling import kernel
 from shoal.kernels.given_away import Limits, excess, room_of
 from shoal.kernels.mixed import add_weighted
 from shoal.partition.search.few_records import FEW, cheapest_groups
-from shoal.partition.semantic_optimal.state import Setting, find_released, off_squared, room_for
+from shoal.partition.semantic_optimal.state import Setting, cost_of_record, find_released, room_for
 
 
 def small_enough(records: Mixed, split: bool) -> bool:
@@ -66,6 +66,5 @@ def _costs_of_subsets(setting: Setting, limits: Limits | None, which: Ints, amou
         cost[subset] = 0.0
         for i in range(u):
             if subset >> i & 1:
-                off = off_squared(values[which[i]], room.centre, setting.middle, setting.metric)
-                cost[subset] += amounts[i] * off
+                cost[subset] += amounts[i] * cost_of_record(setting, values[which[i]], room.centre)
     return cost

@@ -21,6 +21,7 @@ from shoal.partition.search.found import Proved
 from shoal.partition.search.pace import Lengths, Pace, TellCycle
 from shoal.partition.search.searchable import TellBound, join_blocks
 from shoal.partition.semantic_optimal.annealing import anneal
+from shoal.partition.semantic_optimal.bound import LARGEST, lower_bound
 from shoal.partition.semantic_optimal.exact import exact_groups, small_enough
 from shoal.partition.semantic_optimal.neighbours import near_records
 from shoal.partition.semantic_optimal.problem import Portions, Problem
@@ -66,7 +67,11 @@ class MixedSearch:
     begin: Ints | None = None
     hot: float = _HOT
     cold: float = _COLD
-    measure = "record loss"
+
+    @property
+    def measure(self) -> str:
+        """What the cost is called in percent of the total."""
+        return "record loss" if self.whole.objective.of_records.any() else "loss"
 
     @property
     def size(self) -> int:
@@ -151,8 +156,8 @@ class MixedSearch:
         return join_blocks(self.rows_of_blocks, labels)
 
     def total(self) -> float:
-        """Return what there is to lose: the cost of all records in one group."""
-        return self.whole.total()
+        """Return what there is to lose: what the centre of the table in the place of every record costs."""
+        return self.whole.objective.total
 
     def few(self) -> MixedSearch:
         """Return the search of a few distinct records of the first block, some of them frequent and some rare."""
@@ -176,14 +181,33 @@ class MixedSearch:
         return MixedSearch(part, [np.arange(int(counts.sum()))], [part])
 
     def why_no_bound(self) -> str | None:
-        """Say why no lower bound can be proved."""
-        return "it is proved for numbers only"
+        """Say why no lower bound can be proved; None if it can."""
+        largest = max(map(len, self.problems))
+        if largest > LARGEST:
+            return (
+                f"it is proved for up to {LARGEST} distinct records that are partitioned together, and here they are "
+                f"{largest}"
+            )
+        if not all(problem.weighed for problem in self.problems):
+            return "it is proved where equal records have equal sampling weights"
+        return None
 
     def prove(
         self, state: list[Reached], until: float, threads: int, enough: float | None = None, tell: TellBound = float
     ) -> Proved:
-        """Return that nothing is proved."""
-        return Proved(0.0)
+        """Return a lower bound until a moment of the monotonic clock: blocks share the time by their sizes."""
+        proved, complete = 0.0, True
+        sizes = np.array([len(problem) ** 2 for problem in self.problems], dtype=np.float64)
+        alone = len(self.problems) == 1
+        for i, (problem, reached) in enumerate(zip(self.problems, state, strict=True)):
+            now = time.monotonic()
+            end = now + (until - now) * float(sizes[i] / sizes[i:].sum())
+            goal, told = (enough, tell) if alone else (None, float)
+            found = lower_bound(problem, reached.portions, end, threads, enough=goal, tell=told)
+            proved, complete = proved + found.value, complete and found.complete
+        if not alone:
+            tell(proved)
+        return Proved(proved, complete)
 
 
 def _near(reached: Reached) -> Ints:

@@ -19,7 +19,7 @@ from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.watch import STOP
 from shoal.partition.search.pace import Pace
 from shoal.partition.semantic_optimal.mixed_search import MixedSearch
-from shoal.partition.semantic_optimal.problem import problem_of
+from shoal.partition.semantic_optimal.problem import Objective, problem_of
 
 _PASSES = 10  # proposals for each distinct record in a round
 _ROUNDS = 30
@@ -33,22 +33,22 @@ class RecordLoss:
 
     Attributes
     ----------
-    middle : float64 (d,)
-        Centre of the table, which stands for what is suppressed.
+    objective : Objective
+        What is lowered: the loss of records, about the centre of the table, which stands for what is suppressed.
     weights : float64 (n,) or None
         Sampling weights of the records.
     alike : bool
         Whether a column is released only for groups of which all records have it.
     """
 
-    middle: Floats
+    objective: Objective
     weights: Floats | None
     alike: bool
 
 
 def refine_mixed(records: Mixed, groups: Ints, k: int, loss: RecordLoss, seed: int, watch: Ints) -> Ints:
     """Return groups (n,) of records of any kind, numbered from 0, that lose no more than those given."""
-    problem = problem_of(records, k, True, middle=loss.middle, weights=loss.weights, alike=loss.alike)
+    problem = problem_of(records, k, True, objective=loss.objective, weights=loss.weights, alike=loss.alike)
     search = MixedSearch(problem, [np.arange(len(records))], [problem], groups, _STILL, _STILL)
     state = search.start(records.threads)
     started = least = search.cost(state)

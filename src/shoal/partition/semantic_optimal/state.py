@@ -4,9 +4,11 @@ A portion is so many equal records in one group; a distinct record has one porti
 are in two linked lists, of their group and of their record. For each group the sums are kept from which its centre is
 found (:mod:`shoal.kernels.mixed`), so that a portion can come or go in O(codes).
 
-What a group costs is the squared distance of its records from what is released for them: from its centre, or from the
-centre of the whole table in a column that is suppressed: that not all of its records have where the search is
-``alike``, and otherwise one of which fewer than k values are observed.
+What a group costs is how far its records are from what is released for them: from its centre, or from the centre of the
+whole table in a column that is suppressed: that not all of its records have where the search is ``alike``, and
+otherwise one of which fewer than k values are observed. A record whose cells are d_j away costs
+(sum r_j d_j)^2 + sum s_j d_j^2, where r are the parts of the columns in the loss of records, and s those in the
+information loss; one of them is 0.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from shoal.kernels.mixed import Metric, add_weighted, cell_distance, centre_of
 class Setting(NamedTuple):
     """What does not change: values (m, d), weights (m,) and columns of the records, centre (d,) of the table, k.
 
-    Where it is ``alike``, a column is released only for groups of which all records have it.
+    Where it is ``alike``, a column is released only for groups of which all records have it. ``of_records`` (d,) and
+    ``of_columns`` (d,) are what the distances of cells, and their squares, count for.
     """
 
     values: Floats
@@ -32,6 +35,8 @@ class Setting(NamedTuple):
     middle: Floats
     k: int
     alike: bool
+    of_records: Floats
+    of_columns: Floats
 
 
 class Room(NamedTuple):
@@ -164,14 +169,15 @@ def put(state: State, rec: int, g: int, many: int) -> None:
 
 
 @kernel(inline=True)
-def off_squared(one: Floats, centre: Floats, middle: Floats, metric: Metric) -> float:
-    """Squared distance of a record from what is released for it; a missing cell loses nothing."""
-    total = 0.0
+def cost_of_record(setting: Setting, one: Floats, centre: Floats) -> float:
+    """What a record costs that is released as a centre; a missing cell loses nothing."""
+    total, squares = 0.0, 0.0
     for j in range(len(one)):
         if not np.isnan(one[j]):
-            at = middle[j] if np.isnan(centre[j]) else centre[j]
-            total += metric.weights[j] * cell_distance(one[j], at, metric, j)
-    return total * total
+            off = cell_distance(one[j], setting.middle[j] if np.isnan(centre[j]) else centre[j], setting.metric, j)
+            total += setting.of_records[j] * off
+            squares += setting.of_columns[j] * off * off
+    return total * total + squares
 
 
 @kernel(inline=True)
@@ -205,7 +211,7 @@ def cost_of_portions(setting: Setting, record: Ints, group: Ints, amount: Ints, 
         find_released(setting, size, room)
         for b in range(first, last):
             p = by_group[b]
-            costs[g] += amount[p] * off_squared(values[record[p]], room.centre, setting.middle, setting.metric)
+            costs[g] += amount[p] * cost_of_record(setting, values[record[p]], room.centre)
         first = last
     return costs
 
@@ -213,7 +219,7 @@ def cost_of_portions(setting: Setting, record: Ints, group: Ints, amount: Ints, 
 @kernel(inline=True)
 def cost_with(setting: Setting, state: State, room: Room, g: int, one: int, many: int, other: int, more: int) -> float:
     """What a group would cost with so many of two records more, or fewer; -1 stands for no record."""
-    values, centre, middle, metric = setting.values, room.centre, setting.middle, setting.metric
+    values, centre, metric = setting.values, room.centre, setting.metric
     record, amount, following = state.record, state.amount, state.following
     room.sums[:] = state.sums[g]
     room.seen[:] = state.seen[g]
@@ -228,12 +234,12 @@ def cost_with(setting: Setting, state: State, room: Room, g: int, one: int, many
     total = 0.0
     p = state.heads[g]
     while p >= 0:
-        total += amount[p] * off_squared(values[record[p]], centre, middle, metric)
+        total += amount[p] * cost_of_record(setting, values[record[p]], centre)
         p = following[p]
     if one >= 0:
-        total += many * off_squared(values[one], centre, middle, metric)
+        total += many * cost_of_record(setting, values[one], centre)
     if other >= 0:
-        total += more * off_squared(values[other], centre, middle, metric)
+        total += more * cost_of_record(setting, values[other], centre)
     return max(total, 0.0)
 
 
