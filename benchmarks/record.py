@@ -26,16 +26,23 @@ def machine() -> dict[str, Any]:
             line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if line.startswith("model name")
         ]
         model = names[0] if names else model
-    commit = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False, cwd=RESULTS.parent
-    ).stdout.strip()
+    commit = _git("describe", "--always")
+    # results of the run itself are no change of what is measured
+    changed = _git("status", "--porcelain", "--untracked-files=no", "--", ":/", f":(exclude){RESULTS.name}")
     return {
         "processor": model,
         "cores": os.cpu_count(),
         "system": platform.system(),
-        "commit": commit or "unknown",
+        "commit": f"{commit}-dirty" if changed else commit or "unknown",
         "versions": {"python": platform.python_version(), **{p: version(p) for p in ("numpy", "numba", "polars")}},
     }
+
+
+def _git(*arguments: str) -> str:
+    """Return what git says of this repository, nothing where there is none."""
+    return subprocess.run(
+        ["git", *arguments], capture_output=True, text=True, check=False, cwd=RESULTS.parent
+    ).stdout.strip()
 
 
 class Recorder:

@@ -78,14 +78,20 @@ def test_pricing_in_a_branch_finds_the_least_reduced_cost_of_what_keeps_its_deci
     sets = [tuple(sorted(rng.choice(n, size, replace=False).tolist())) for size in (3, 4, 5)]
     steps, multipliers = [2, 3, 2], rng.uniform(0.0, 1.0, 3)
     table = pair_table(x, k)
-    priced = cutting._price(
-        PairTable(kept_apart(decisions, table.distances), table.near), prices, cuts_of(sets, steps), multipliers,
-        k, threads=2, over=lambda: False, neglect=0.0, decided=(mates_of(decisions, n), decisions.together),
+    small, larger = (
+        cutting._price(
+            PairTable(kept_apart(decisions, table.distances), table.near), prices, cuts_of(sets, steps), multipliers,
+            k, threads=2, over=lambda: False, neglect=0.0, decided=(mates_of(decisions, n), decisions.together),
+            larger=flag,
+        )
+        for flag in (False, True)
     )  # fmt: skip
+    priced = cutting.Priced(np.minimum(small.least, larger.least), small.found + larger.found)
     for rows in all_groups(n, k):
         paid = penalty_of(rows, sets, steps, multipliers)
         held = any({a, b} <= set(rows) for a, b in decisions.together)
-        if keeps(rows, decisions) and (len(rows) == k or paid > 0.0 or held):
+        held |= any(len(set(rows) & set(own)) > every for own, every in zip(sets, steps, strict=True))
+        if keeps(rows, decisions) and (len(rows) == k or held):
             assert min(priced.least[list(rows)]) <= squares(x[list(rows)]) - prices[list(rows)].sum() + paid + 1e-9
     reached = np.zeros(n)
     for rows in (rows for groups in priced.found for rows in groups.tolist()):

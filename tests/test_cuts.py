@@ -83,14 +83,17 @@ def test_cuts_close_what_parts_of_triples_leave_open():
 @pytest.mark.parametrize(("n", "k"), [(8, 2), (11, 3), (11, 4)])
 @pytest.mark.parametrize("seed", range(8))
 def test_penalised_pricing_finds_the_least_reduced_cost(seed, n, k):
-    """Of groups of k for each root, and of larger ones with two records of a cut; sets of 3 to 5 records."""
+    """Of groups of k for each root, and of larger ones with more than q records of a cut; sets of 3 to 5 records."""
     x, rng = tiny_table(seed, n), np.random.default_rng(seed)
     prices = rng.normal(0.7, 1.0, n) if seed < 4 else rng.integers(-1, 4, n) / 2.0
     sets = [tuple(sorted(rng.choice(n, size, replace=False).tolist())) for size in (3, 3, 4, 5, 5)]
     steps, multipliers = [2, 2, 3, 2, 3], rng.uniform(0.0, 1.0, 5)
-    priced = cutting._price(
-        pair_table(x, k), prices, cuts_of(sets, steps), multipliers, k, threads=2, over=lambda: False, neglect=0.0
+    how = {"threads": 2, "over": lambda: False, "neglect": 0.0}
+    cuts = cuts_of(sets, steps)
+    small, larger = (
+        cutting._price(pair_table(x, k), prices, cuts, multipliers, k, larger=flag, **how) for flag in (False, True)
     )
+    priced = cutting.Priced(np.minimum(small.least, larger.least), small.found + larger.found)
     roots, lowest = np.zeros(n), 0.0
     for rows in all_groups(n, k):
         paid = penalty_of(rows, sets, steps, multipliers)
@@ -98,7 +101,7 @@ def test_penalised_pricing_finds_the_least_reduced_cost(seed, n, k):
         if len(rows) == k:
             root = max(rows, key=lambda row: (prices[row], row))
             roots[root] = min(roots[root], reduced)
-        elif paid > 0.0:
+        elif any(len(set(rows) & set(own)) > every for own, every in zip(sets, steps, strict=True)):
             lowest = min(lowest, reduced)
             assert min(priced.least[list(rows)]) <= reduced + 1e-9
     assert (priced.least <= roots + 1e-9).all()

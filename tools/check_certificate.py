@@ -8,17 +8,19 @@ looks for k records of a block that cost less than the sum of their prices. Wher
 less than its prices either: its subsets of k cost (k - 1) / (s - 1) of what it costs on the mean, and have k / s of its
 prices. So no partition costs less than the sum of all prices.
 
-There may be cuts, each a set S of records, a number "every" and a multiplier of at least 0. A group that holds m of the
-records pays the multiplier floor(m / every) times. The groups of a partition hold |S| of them in all, so together they
-pay it at most floor(|S| / every) times. Where no group costs less than its prices less what it pays, no partition costs
-less than the sum of all prices less what is paid at most. A larger group that pays nothing has subsets of k that pay
-nothing, and needs no look, as before; one that pays, of up to 2k - 1 records, holds two of a set S, and is looked for
-from these. Groups of 2k and more are two groups, which cost less.
+There may be cuts, each a set S of records, a number "every" and a multiplier of at least 0. A group that holds m of
+the records pays the multiplier floor(m / every) times. The groups of a partition hold |S| of them in all, so together
+they pay it at most floor(|S| / every) times. Where no group costs less than its prices less what it pays, no partition
+costs less than the sum of all prices less what is paid at most. A larger group of s, up to 2k - 1 records, that holds
+at most "every" records of each set S needs no look: of its subsets of k, at most the part k (k - 1) / (s (s - 1)) hold
+these same records and pay, and (s - 1) / (k - 1) times that is below 1, so that what they pay on the mean is no more
+than what it pays. One that holds more of a set holds two of one of "every" parts of the set, and is looked for from
+these. Groups of 2k and more are two groups, which cost less.
 
 There may be branches: of a pair of records, one proof for partitions that have both in one group, and one for those
 that have them in two; the lower counts, as every partition is in one of the branches, and so on in each. In a branch
-only groups count that keep what is decided. A larger group that pays nothing and holds no pair that is together has
-subsets of k that keep it too, and needs no look; one that holds such a pair is looked for from it.
+only groups count that keep what is decided. A larger group that holds no pair that is together has subsets of k that
+keep it too, so the above holds; one that holds such a pair is looked for from it.
 
 The arithmetic is that of whole numbers: squared distances and multipliers are rounded down, prices up, to multiples of
 a unit, and sums of these are exact. Before, a distance is lowered by more than the rounding errors of its
@@ -245,7 +247,12 @@ def least_of_block(
     for root in range(n - k + 1):
         if cheaper(distances, whole, rows, starts, every, fines, mates, k, np.array([root]), root + 1):
             raise UntrueError("there are k records that cost less than their prices")
-    pairs = {pair for a, b in itertools.pairwise(starts) for pair in itertools.combinations(sorted(rows[a:b]), 2)}
+    pairs = {
+        pair
+        for (a, b), step in zip(itertools.pairwise(starts), every, strict=True)
+        for part in range(step)
+        for pair in itertools.combinations(sorted(rows[a:b])[part::step], 2)
+    }
     pairs |= {(int(place[a]), int(place[b])) for a, b in together}
     for pair in pairs:
         for size in range(k + 1, largest + 1):

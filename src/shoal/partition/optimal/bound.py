@@ -273,21 +273,26 @@ def _price(
     """Price all roots on threads; None where that was stopped."""
     n = len(prices)
     order, rank = ranked(prices)
-    found, counts = np.empty((n, _KEPT, k), dtype=np.int64), np.zeros(n, dtype=np.int64)
-    least = np.full(n, -np.inf)
     watch, crowd = new_watch(), np.ascontiguousarray(table.near[:, k - 2])
-    # roots with high prices take longest: every chunk has some of each
-    chunks = [np.ascontiguousarray(order[::-1][c :: -(-n // _CHUNK)]) for c in range(-(-n // _CHUNK))]
-    tasks = [
-        partial(
-            price_roots,
-            table.distances, crowd, prices, rank, k, roots, -neglect, branches, least, found, counts, watch,
+    none = np.full(n, -1)
+    tasks, jobs = [], []
+    for c in range(-(-n // _CHUNK)):
+        # roots with high prices take longest: every chunk has some of each
+        roots = np.ascontiguousarray(order[::-1][c :: -(-n // _CHUNK)])
+        least, counts = np.full(len(roots), -neglect), np.zeros(len(roots), dtype=np.int64)
+        found, zeros = np.empty((len(roots), _KEPT, k), dtype=np.int64), np.zeros(len(roots), dtype=np.int64)
+        jobs.append((roots, least, found, counts))
+        asked = (roots, zeros, zeros, np.zeros(len(roots)), branches)
+        tasks.append(
+            partial(price_roots, table.distances, crowd, prices, rank, none, k, *asked, least, found, counts, watch)
         )
-        for roots in chunks
-    ]  # fmt: skip
     if run_watched(tasks, [watch], threads, over) is None:
         return None
-    return _Priced(least, found[np.arange(_KEPT) < counts[:, None]])
+    all_least = np.empty(n)
+    for roots, least, _, _ in jobs:
+        all_least[roots] = least
+    groups = [found[np.arange(_KEPT) < counts[:, None]] for _, _, found, counts in jobs]
+    return _Priced(all_least, np.concatenate(groups))
 
 
 def _with(seen: SeenGroups, found: Ints, values: Floats, k: int) -> SeenGroups:

@@ -89,15 +89,14 @@ def _prove_block(
     block: _Block, now: float, end: float, enough: float | None, tell: TellBound
 ) -> tuple[Bound, Tree | None]:
     """Return the bound of a block, and the tree of branches where it came to that."""
-    cutting = block.k <= LARGEST_K
-    half = (now + end) / 2 if cutting else end
+    half = (now + end) / 2
     how: dict[str, Any] = {"threads": block.threads, "enough": enough, "tell": tell}
     found = lower_bound(block.values, block.k, block.seen, block.groups, until=half, **how)
-    if not cutting or found.rounds == 0 or (enough is not None and found.value >= enough):
+    if found.rounds == 0 or (enough is not None and found.value >= enough):
         return found, None
     table = cutting_of(block.values, block.k, block.groups, block.threads, end)
     root = raised(table, root_of(found), enough=enough, tell=tell)
-    if root.relaxed is None or (enough is not None and root.bound.value >= enough):
+    if block.k > LARGEST_K or root.relaxed is None or (enough is not None and root.bound.value >= enough):
         return root.bound, None
     tree = branched(table, root, block.groups, enough=enough, tell=tell)
     return root.bound, tree

@@ -108,21 +108,22 @@ def counts_of(cuts: Cuts, seen: SeenGroups, n: int) -> Any:
     return counts
 
 
-def pairs_of(cuts: Cuts) -> Ints:
-    """Return pairs of records (m, 2), one of which every group holds that counts for a cut.
+def cores_of(cuts: Cuts, k: int) -> list[Ints]:
+    """Return pairs (m, 2) and triples (l, 3) of records; every group with more than q records of a cut holds one.
 
-    With q - 1 parts of a set, a group that holds q records of it holds two of one part.
+    With q parts of a set, a group that holds q + 1 records of it holds two of one part. Where q is 2 it holds three of
+    the set, which are taken unless they are a whole group of k + 1.
 
-    >>> pairs_of(cuts_of([(0, 1, 2, 3, 4)], [3])).tolist()
-    [[0, 2], [0, 4], [1, 3], [2, 4]]
+    >>> [rows.tolist() for rows in cores_of(cuts_of([(0, 1, 2, 3, 4), (5, 6, 7)], [3, 2]), 3)]
+    [[[0, 3], [1, 4]], [[5, 6, 7]]]
     """
-    pairs = {
-        pair
-        for rows, step in zip(cuts.sets(), cuts.steps, strict=True)
-        for part in range(step - 1)
-        for pair in itertools.combinations(rows[part :: step - 1], 2)
-    }
-    return np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
+    held: dict[int, set[Rows]] = {2: set(), 3: set()}
+    for rows, step in zip(cuts.sets(), cuts.steps.tolist(), strict=True):
+        if step == 2 and k > 2:
+            held[3].update(itertools.combinations(rows, 3))
+        else:
+            held[2].update(pair for part in range(step) for pair in itertools.combinations(rows[part::step], 2))
+    return [np.array(sorted(sets), dtype=np.int64).reshape(-1, width) for width, sets in held.items()]
 
 
 def broken_cuts(seen: SeenGroups, shares: Floats, known: Cuts, k: int) -> Cuts:
@@ -141,6 +142,14 @@ def broken_cuts(seen: SeenGroups, shares: Floats, known: Cuts, k: int) -> Cuts:
             chosen.append((rows, step))
             used.update(rows)
     return cuts_of([rows for rows, _ in chosen], [step for _, step in chosen])
+
+
+def broken_sets(seen: SeenGroups, shares: Floats, known: Cuts, k: int) -> Cuts:
+    """Return disjoint sets of records that hold more groups of at least k than they can, none of them known."""
+    parts = np.flatnonzero(shares > _PART)
+    groups = [tuple(sorted(seen.rows[seen.starts[g] : seen.starts[g + 1]].tolist())) for g in parts]
+    sets = {rows for rows, _ in _connected(groups, shares[parts], k)} - set(known.sets())
+    return cuts_of(sorted(sets), [k] * len(sets))
 
 
 def _connected(groups: list[Rows], shares: Floats, k: int) -> dict[tuple[Rows, int], float]:

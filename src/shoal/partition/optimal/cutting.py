@@ -4,12 +4,17 @@ With multipliers of cuts (:mod:`.cuts`) beside prices, no partition costs less t
 the multipliers, each times what its cut allows, where no group costs less than the prices of its members less its
 penalties. That must be so for groups of any size up to 2k - 1; larger ones are two groups, which cost less.
 
-Groups of k are priced from every root, as without cuts (:mod:`.bound`). Of larger ones only those need pricing that pay
-a penalty: where a group of s pays none, nor do its subsets of k, so that none of these costs less than its prices, and
-on the mean they cost (k - 1) / (s - 1) of what it costs and have k / s of its prices, as without cuts. One that pays
-holds several records of a cut, so larger groups are looked for from pairs of records of cuts with a multiplier, such
-that each group that pays holds one of these pairs (:mod:`.penalised`). What is found below 0 lowers prices as it does
-without cuts: each group counts for its root, or for the first record of its pair.
+Groups of k are priced from every root, as without cuts (:mod:`.bound`). Of larger ones only those need pricing that
+hold more than q records of a cut. Take a group of s that holds q of a cut at most, so that it pays its multiplier
+once or not. Its subsets of k cost (k - 1) / (s - 1) of what it costs on the mean and have k / s of its prices, and
+where none of them costs less than its prices less its penalties, neither does the group: the part of them that pays
+the multiplier, those that hold the same q records, is at most k (k - 1) / (s (s - 1)), and (s - 1) / (k - 1) times
+that is below 1. So larger groups are looked for from pairs and triples of records of cuts with a multiplier, one of
+which each group holds that holds more than q (:mod:`.penalised`). What is found below 0 lowers prices as it does
+without cuts: each group counts for its root, or for the first record of its pair. Larger groups are priced when those
+of k are nearly done.
+
+Where k is above 6 cuts are those of sets alone, which are priced in another way (:mod:`.set_pricing`).
 
 Each round solves the linear problem on the groups seen and prices its solution, which gives a bound. When that is about
 as high as the solution, cuts are added that the shares break, and those that had no multiplier for a while are dropped.
@@ -17,20 +22,22 @@ It ends where none is broken, or where adding more has not helped for some round
 
 All this is done in a branch, too, where some pairs of records are together or apart (:mod:`.decisions`): there only
 groups count that keep that. A larger group that holds a pair that is together is looked for from it, as its subsets of
-k may not keep it; of others that pay nothing all subsets do.
+k may not keep it; all subsets of others do.
 
 Rounding: a reduced cost is the sum of at most 4 k^2 distances over the size, 2 k prices and 2 k m multipliers, of m
 cuts, that are together below the cost of the partition known, n times the largest price and the sum of the multipliers;
-with d products in a distance the bound is lowered by 8 (16 k^2 + d + n + 2 k m) 2^-53 times that.
+with d products in a distance the bound is lowered by 8 (16 k^2 + d + n + 2 k m) 2^-53 times that. Where shares of pairs
+change in pricing, as they do for sets, (60 + 20 k)^2 4 k^2 is added as in :mod:`.bound`, for groups of up to 2 k.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,10 +48,11 @@ from shoal.partition.optimal.bound import Bound, lowered, ranked
 from shoal.partition.optimal.cuts import (
     Cuts,
     broken_cuts,
+    broken_sets,
+    cores_of,
     cuts_of,
     cuts_of_records,
     join_cuts,
-    pairs_of,
     take_cuts,
 )
 from shoal.partition.optimal.decisions import Decisions, Pair, kept_apart, mates_of
@@ -53,6 +61,7 @@ from shoal.partition.optimal.objective import errors_of_groups
 from shoal.partition.optimal.penalised import price_penalised
 from shoal.partition.optimal.program import Basis, Program
 from shoal.partition.optimal.seen_groups import Relaxed, SeenGroups, add_groups, trim
+from shoal.partition.optimal.set_pricing import Priced, price_sets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,7 +136,7 @@ def root_of(proved: Bound) -> Node:
     return Node(Decisions(), proved, cuts_of([], []))
 
 
-def raised(
+def raised(  # noqa: PLR0915 - a loop in one piece
     own: Cutting,
     node: Node,
     *,
@@ -150,23 +159,31 @@ def raised(
         if relaxed is None:
             break
         basis = program.basis()
-        priced = _price(
-            table,
-            relaxed.prices,
-            cuts,
-            relaxed.multipliers,
-            k,
-            threads=own.threads,
-            over=own.over,
-            neglect=_NEGLECT * known / (n // k),
-            decided=(mates, decisions.together),
-        )
+        how: dict[str, Any] = {
+            "threads": own.threads,
+            "over": own.over,
+            "neglect": _NEGLECT * known / (n // k),
+            "decided": (mates, decisions.together),
+        }
+        priced = _price(table, relaxed.prices, cuts, relaxed.multipliers, k, **how)
         if priced is None:
             break
-        feasible = lowered(relaxed.prices, priced.least, k)
+        before = len(seen)
+        seen = _with(seen, priced.found, own.values, k)
+        close = max(_CLOSE * known, _PART * (known - relaxed.value))
+        below = float(relaxed.prices.sum() - lowered(relaxed.prices, priced.least, k).sum())
+        if below > close and len(seen) > before:
+            continue  # far from the solution: what larger groups would add can wait
+        larger = _price(table, relaxed.prices, cuts, relaxed.multipliers, k, larger=True, **how)
+        if larger is None:
+            break
+        seen = _with(seen, larger.found, own.values, k)
+        least = np.minimum(priced.least, larger.least)
+        feasible = lowered(relaxed.prices, least, k)
         spent = math.fsum(relaxed.multipliers * cuts.most)
         scale = known + n * float(np.abs(feasible).max()) + float(relaxed.multipliers.sum())
-        rounding = 8 * (16 * k * k + d + n + 2 * k * len(cuts)) * 2.0**-53 * scale
+        operations = 16 * k * k + d + n + 2 * k * len(cuts) + (4 * (60 + 20 * k) ** 2 * k * k if k > LARGEST_K else 0)
+        rounding = 8 * operations * 2.0**-53 * scale
         value = math.fsum(feasible) - spent - rounding
         if value > proved.value:
             active = np.flatnonzero(relaxed.multipliers > 0.0)
@@ -178,11 +195,8 @@ def raised(
                 multipliers=relaxed.multipliers[active],
             )
             tell(value)
-        before = len(seen)
-        seen = _with(seen, priced.found, own.values, k)
         if enough is not None and proved.value >= enough:
             break
-        close = max(_CLOSE * known, _PART * (known - relaxed.value))
         if relaxed.value - value > close and len(seen) > before:
             continue
         if program.left > _PART_LEFT and (alone < known).any():
@@ -195,12 +209,15 @@ def raised(
         kept = np.flatnonzero(idle < _IDLE)
         cuts, idle = take_cuts(cuts, kept), idle[kept]
         shares = np.concatenate([relaxed.shares, np.zeros(len(seen) - before)])
-        more = broken_cuts(seen, shares, cuts, k)
+        more = broken_cuts(seen, shares, cuts, k) if k <= LARGEST_K else broken_sets(seen, shares, cuts, k)
         if len(more) == 0 or vain >= patience[0]:
             if relaxed.value - value > _CLOSE * known and len(seen) > before:
                 continue  # groups that were found now raise the bound to the solution
             last = replace(relaxed, shares=shares)
             break
+        if k > LARGEST_K:
+            kept = np.flatnonzero([not set(rows) & set(more.rows.tolist()) for rows in cuts.sets()])
+            cuts, idle = take_cuts(cuts, kept), idle[kept]
         cuts, idle = join_cuts(cuts, more), np.concatenate([idle, np.zeros(len(more), dtype=np.int64)])
         seen = trim(seen, relaxed.prices, _MOST * n)
     return Node(decisions, replace(proved, seen=seen, complete=last is not None), cuts, last, basis)
@@ -218,14 +235,6 @@ def _alone(node: Node, known: float) -> Floats:
     return np.minimum(known, _ALONE * (prices + prices.mean()))
 
 
-@dataclass(frozen=True)
-class _Priced:
-    """Least reduced cost of the groups that count for each record, at most 0, and groups of each size below 0."""
-
-    least: Floats
-    found: list[Ints]
-
-
 def _price(
     table: PairTable,
     prices: Floats,
@@ -236,22 +245,29 @@ def _price(
     threads: int,
     over: Callable[[], bool],
     neglect: float,
+    larger: bool = False,
     decided: tuple[Ints, tuple[Pair, ...]] | None = None,
-) -> _Priced | None:
-    """Price groups of k from all roots, and larger ones from pairs of records; None where it was stopped.
+) -> Priced | None:
+    """Price groups of k from all roots, or larger ones from cores of cuts; None where it was stopped.
 
     ``decided`` are the mates of records and the pairs that are together.
     """
     n = len(prices)
+    order, rank = ranked(prices)
+    if k > LARGEST_K:
+        common: dict[str, Any] = {"threads": threads, "over": over, "neglect": neglect, "larger": larger}
+        return price_sets(table, prices, rank, cuts, multipliers, k, **common)
     active = np.flatnonzero(multipliers > 0.0)
     cuts, multipliers = take_cuts(cuts, active), multipliers[active]
-    order, rank = ranked(prices)
     own = (table.distances, table.near, prices, rank, *cuts_of_records(cuts, n), cuts.starts, cuts.rows, cuts.steps)
     mates, together = decided or (np.arange(n), ())
-    pairs = np.unique(np.concatenate([pairs_of(cuts), np.sort(np.reshape(together, (-1, 2)).astype(np.int64))]), axis=0)
+    sizes, starts = range(k, k + 1), [order[::-1, None]]
+    if larger:
+        pairs, triples = cores_of(cuts, k)
+        pairs = np.unique(np.concatenate([pairs, np.sort(np.reshape(together, (-1, 2)).astype(np.int64))]), axis=0)
+        sizes, starts = range(k + 1, min(2 * k - 1, n) + 1), [pairs, triples]
     watch, jobs, tasks = new_watch(), [], []
-    for size in range(k, min(2 * k - 1, n) + 1):
-        firsts = order[::-1, None] if size == k else pairs
+    for size, firsts in itertools.product(sizes, starts):
         for c in range(-(-len(firsts) // _CHUNK)):
             # roots with high prices take longest: every chunk has some of each
             chunk = np.ascontiguousarray(firsts[c :: -(-len(firsts) // _CHUNK)])
@@ -265,7 +281,7 @@ def _price(
     for first, least, found, counts in jobs:
         np.minimum.at(all_least, first, least)
         groups.append(found[np.arange(_KEPT) < counts[:, None]])
-    return _Priced(all_least, groups)
+    return Priced(all_least, groups)
 
 
 def _with(seen: SeenGroups, found: list[Ints], values: Floats, k: int) -> SeenGroups:

@@ -28,7 +28,7 @@ import numpy as np
 from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.watch import DONE, STOP
-from shoal.partition.optimal.candidates import candidates_of
+from shoal.partition.optimal.candidates import candidates_of, cheapest, least_sum
 
 _LOOK = 16  # bounds between two looks at the watch
 _FIRST, _LATER = 60, 10  # rounds of subgradients at a root, and at each branch
@@ -43,36 +43,49 @@ def price_roots(  # noqa: PLR0915 - a search loop in one piece
     crowd: Floats,
     prices: Floats,
     rank: Ints,
-    k: int,
+    home: Ints,
+    size: int,
     roots: Ints,
-    most: float,
+    lows: Ints,
+    highs: Ints,
+    extras: Floats,
     limit: int,
     least: Floats,
     found: Ints,
     counts: Ints,
     watch: Ints,
 ) -> None:
-    """Fill ``least`` (n,) at ``roots`` with a lower bound on the reduced costs of groups of k of that root.
+    """Lower ``least`` (m,) to a lower bound on the reduced costs of groups of a size of each of ``roots`` (m,).
 
-    It is at most ``most``, and exact otherwise where a root needs at most ``limit`` branches. ``distances`` is (n, n),
-    ``crowd`` (n,) the sum of the distances of a record to the k - 2 nearest others, ``prices`` (n,), ``rank`` (n,) the
-    places of records by price. ``found`` (n, t, k) and ``counts`` (n,), 0 before, take the t last improvements of each
-    root, the best first. Returns early where the watch says so: nothing is then known about roots not finished.
+    It is exact where a root needs at most ``limit`` branches. ``distances`` is (n, n), ``crowd`` (n,) the sum of the
+    distances of a record to the size - 2 nearest others, ``prices`` (n,), ``rank`` (n,) the places of records by price,
+    ``home`` (n,) the set that each is in, -1 for none. Beside its root a group has ``lows`` to ``highs`` (m,) members
+    of the set of the root, and costs ``extras`` (m,) more. ``found`` (m, t, size) and ``counts`` (m,), 0 before, take
+    the t last improvements of each, the best first. Returns early where the watch says so: nothing is then known about
+    those that are not finished.
     """
-    n = len(prices)
+    n, k = len(prices), size
     rows, linear = np.empty(n, np.int64), np.empty(n)
+    allowed, inside = np.empty(n, np.bool_), np.empty(n, np.bool_)
     width = 0
     weights, split, alone = np.empty((k, 0, 0)), np.empty((k, 0, 0)), np.empty((k, 0))
     members, picks, scores = np.empty((k, 0), np.int64), np.empty((k, 0, k), np.int64), np.empty((k, 0))
     alive, stale = np.empty((k, 0), np.bool_), np.empty((k, 0), np.bool_)
     count, branch, base = np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k)
+    low, high = np.zeros(k, np.int64), np.zeros(k, np.int64)
     chosen, taken = np.empty(k, np.int64), np.empty(k, np.int64)
     looks = 0
-    for root in roots:
-        best = most
-        m, first = candidates_of(distances, crowd, prices, rank, k, root, best, rows, linear)
+    for number in range(len(roots)):
+        root, best = roots[number], least[number]
+        base[0], low[0], high[0] = extras[number] - prices[root], lows[number], highs[number]
+        for j in range(n):
+            inside[j] = home[root] >= 0 and home[j] == home[root]
+            allowed[j] = rank[j] < rank[root] or (low[0] > 0 and not inside[j])
+        m, first = candidates_of(
+            distances, crowd, prices, allowed, inside, k, low[0], high[0], root, base[0], best, rows, linear
+        )
         if m < k - 1 or m > MANY:
-            least[root] = best if m < k - 1 else min(best, first)
+            least[number] = best if m < k - 1 else min(best, first)
             watch[DONE] += 1
             continue
         # the first bound has room for all candidates, the branches only for those that it leaves
@@ -85,10 +98,10 @@ def price_roots(  # noqa: PLR0915 - a search loop in one piece
         points, picked = np.empty(m), np.empty((m, k), np.int64)
         beyond = _BEYOND * abs(prices[root])
         bound = _ascend(
-            shares, linear, living, old, points, picked, m, k - 1, -prices[root], best, _FIRST, beyond, taken
-        )
+            shares, linear, living, old, points, picked, rows, inside, m, k - 1, low[0], high[0], base[0], best, _FIRST,
+            beyond, taken,
+        )  # fmt: skip
         if bound >= best:
-            least[root] = best
             watch[DONE] += 1
             continue
         left = 0
@@ -103,7 +116,6 @@ def price_roots(  # noqa: PLR0915 - a search loop in one piece
         count[0] = _copy(
             rows, linear, pairs, shares, living, m, -1, members[0], alone[0], weights[0], split[0], alive[0], stale[0]
         )
-        base[0] = -prices[root]
         chosen[0] = root
         level, branches, whole = 0, 0, bound
         while level >= 0:
@@ -115,18 +127,21 @@ def price_roots(  # noqa: PLR0915 - a search loop in one piece
             if branches > limit:
                 break
             bound = _ascend(
-                split[level], alone[level], alive[level], stale[level], scores[level], picks[level], count[level], q,
-                base[level], best, _LATER, beyond, taken,
+                split[level], alone[level], alive[level], stale[level], scores[level], picks[level], members[level],
+                inside, count[level], q, low[level], high[level], base[level], best, _LATER, beyond, taken,
             )  # fmt: skip
             if level == 0:
                 whole = max(whole, bound)
             if bound < best:
-                better = _few(alone[level], weights[level], alive[level], count[level], q, base[level], best, taken)
+                better = _few(
+                    alone[level], weights[level], alive[level], members[level], inside, count[level], q, low[level],
+                    high[level], base[level], taken,
+                )  # fmt: skip
                 if better < best:
                     best = better
                     for t in range(q):
                         chosen[level + 1 + t] = members[level, taken[t]]
-                    keep_group(found[root], counts, root, chosen)
+                    keep_group(found[number], counts, number, chosen)
                 if q > 2:
                     b = taken[0]
                     for t in range(q):
@@ -135,6 +150,8 @@ def price_roots(  # noqa: PLR0915 - a search loop in one piece
                     branch[level] = b
                     chosen[level + 1] = members[level, b]
                     base[level + 1] = base[level] + alone[level, b]
+                    low[level + 1] = low[level] - int(inside[members[level, b]])
+                    high[level + 1] = high[level] - int(inside[members[level, b]])
                     count[level + 1] = _copy(
                         members[level], alone[level], weights[level], split[level], alive[level], count[level], b,
                         members[level + 1], alone[level + 1], weights[level + 1], split[level + 1], alive[level + 1],
@@ -145,7 +162,7 @@ def price_roots(  # noqa: PLR0915 - a search loop in one piece
             level -= 1
             if level >= 0:
                 _drop(branch[level], alive[level], stale[level], picks[level], count[level], k - 2 - level)
-        least[root] = best if level < 0 else min(best, whole)
+        least[number] = best if level < 0 else min(best, whole)
         watch[DONE] += 1
 
 
@@ -157,8 +174,12 @@ def _ascend(
     stale: Flags,
     scores: Floats,
     picks: Ints,
+    rows: Ints,
+    inside: Flags,
     m: int,
     q: int,
+    low: int,
+    high: int,
     base: float,
     best: float,
     rounds: int,
@@ -169,29 +190,27 @@ def _ascend(
 
     ``split`` (m, m) is the share of each candidate in its pairs, ``linear`` (m,) what it costs alone; ``stale`` (m,)
     says whose ``scores`` (m,) and ``picks`` (m, k) are to be made anew. Candidates that cannot be in anything below the
-    best are no longer ``alive``. ``taken`` (k,) are the q with the least scores.
+    best are no longer ``alive``. ``taken`` (k,) are the q with the least scores, of which ``low`` to ``high`` are
+    ``inside`` a set.
     """
     highest, step, vain = -np.inf, 1.0, 0
+    order, smallest = np.empty((2, q), np.int64), np.empty((2, q))
     for turn in range(rounds):
         _score(split, linear, alive, stale, scores, picks, m, q - 1)
-        filled = 0
+        smallest[:] = np.inf
         for j in range(m):
-            if alive[j] and (filled < q or scores[j] < scores[taken[q - 1]]):
-                t = filled if filled < q else q - 1
-                filled = min(filled + 1, q)
-                while t > 0 and scores[taken[t - 1]] > scores[j]:
-                    taken[t] = taken[t - 1]
-                    t -= 1
-                taken[t] = j
-        if filled < q:
-            return np.inf
-        bound = base
-        for t in range(q):
-            bound += scores[taken[t]]
+            if alive[j]:
+                _insert(order, smallest, int(inside[rows[j]]), q, scores[j], j)
+        held, bound = cheapest(smallest, low, high, q)
+        bound += base
         if bound >= best:
             return np.inf
+        for t in range(q):
+            taken[t] = order[1, t] if t < held else order[0, t - held]
+        without = base + least_sum(smallest, low, high, q - 1)
+        within = base + least_sum(smallest, low - 1, high - 1, q - 1)
         for j in range(m):
-            if alive[j] and bound - scores[taken[q - 1]] + scores[j] >= best:
+            if alive[j] and scores[j] + (within if inside[rows[j]] else without) >= best:
                 _drop(j, alive, stale, picks, m, q - 1)
         if bound > highest:
             highest, vain = bound, 0
@@ -217,6 +236,18 @@ def _ascend(
                     split[c, j] -= length
                     stale[j] = stale[c] = True
     return highest
+
+
+@kernel
+def _insert(order: Ints, smallest: Floats, row: int, count: int, key: float, j: int) -> None:
+    """Keep the ``count`` smallest keys of a row of ``smallest``, sorted, and whose they are in ``order``."""
+    if key >= smallest[row, count - 1]:
+        return
+    c = count - 1
+    while c > 0 and smallest[row, c - 1] > key:
+        smallest[row, c], order[row, c] = smallest[row, c - 1], order[row, c - 1]
+        c -= 1
+    smallest[row, c], order[row, c] = key, j
 
 
 @kernel
@@ -271,7 +302,19 @@ def _drop(b: int, alive: Flags, stale: Flags, picks: Ints, m: int, needed: int) 
 
 
 @kernel
-def _few(linear: Floats, weights: Floats, alive: Flags, m: int, q: int, base: float, best: float, taken: Ints) -> float:
+def _few(
+    linear: Floats,
+    weights: Floats,
+    alive: Flags,
+    rows: Ints,
+    inside: Flags,
+    m: int,
+    q: int,
+    low: int,
+    high: int,
+    base: float,
+    taken: Ints,
+) -> float:
     """Return what the candidates taken cost, or the cheapest one or two where no more are to be taken."""
     if q > 2:
         total = base
@@ -284,14 +327,16 @@ def _few(linear: Floats, weights: Floats, alive: Flags, m: int, q: int, base: fl
     for j in range(m):
         if not alive[j]:
             continue
+        held = int(inside[rows[j]])
         if q == 1:
-            if base + linear[j] < lowest:
+            if low <= held <= high and base + linear[j] < lowest:
                 lowest, taken[0] = base + linear[j], j
             continue
         for c in range(j):
-            if alive[c] and base + linear[j] + linear[c] + weights[j, c] < lowest:
-                lowest = base + linear[j] + linear[c] + weights[j, c]
-                taken[0], taken[1] = j, c
+            if alive[c] and low <= held + int(inside[rows[c]]) <= high:
+                total = base + linear[j] + linear[c] + weights[j, c]
+                if total < lowest:
+                    lowest, taken[0], taken[1] = total, j, c
     return lowest
 
 
