@@ -18,8 +18,8 @@ Normal records of five columns from a Parquet folder to another, by `mdav` with 
 size is chosen by shoal, each run in a process of its own. DuckDB has 2 GiB for the whole process. Spark has two
 executors of one core and 1.5 GiB each, with the settings for short runs of
 [shoal on a cluster of Spark](../spark-cluster.md); its CPU time and memory are those of the driver, Java and all Python
-workers together. Put aside is what was on disk at most beside input and output. What engines do:
-[Engines](../engines.md).
+workers together. Put aside is what was on disk at most beside input and output. The machine did other work at the same
+time, so that seconds say little beside CPU seconds. What engines do: [Engines](../engines.md).
 
 Sizes beyond 10 million are run one at a time: `python benchmarks/engines.py --only duckdb 25000000`."""
 _BILLION = 1e9

@@ -22,7 +22,7 @@ SEEDS = 5
 DEFAULT = "semantic-optimal"
 SLOW = ("k-modes",)  # takes minutes for 100 000 records, and is left out there
 CENTROID = dict.fromkeys(TREES, "centroid")
-BOUND = 60.0  # seconds to prove a bound
+BOUND = 20.0  # seconds to prove a bound
 PROVED = (300, 1000, 2000)  # records of tables for which one is proved
 OTHER_WAYS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     (DEFAULT, "records", {"options": {"lower": "records"}}),

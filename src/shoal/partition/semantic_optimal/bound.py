@@ -19,7 +19,8 @@ largest excess over k; and the value by 1e-9 of the cost of the partition known,
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -38,15 +39,21 @@ _ROOM = (0.4, 0.02)  # part of a price, or of the mean price, by which its next 
 _CLOSE = 1e-4  # part of the value by which a round must raise it for another one without cuts
 _CUTS = 60  # that are added at a time
 _ROUNDING = 1e-9
+_CHOSEN = 1e-6  # share of a group from which it is part of a solution
 _AT = 1e-6  # part of the mean price within which a price is at its ceiling
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A lower bound, 0 where nothing was proved, and whether it is as high as it gets."""
+    """A lower bound, 0 where nothing was proved, and whether it is as high as it gets.
+
+    ``groups`` are those of the last solution, as distinct records, and ``shares`` (groups,) how far each is chosen.
+    """
 
     value: float
     complete: bool
+    groups: tuple[Ints, ...] = ()
+    shares: Floats = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass(frozen=True)
@@ -69,11 +76,12 @@ def lower_bound(
     threads: int,
     enough: float | None = None,
     tell: TellBound = float,
+    rounds: int = 10_000,
 ) -> Bound:
     """Return a lower bound on what all partitions of a block cost, given one of them.
 
-    It ends when the bound is as high as it gets, reaches ``enough`` or at a moment of the monotonic clock; ``tell`` is
-    told whenever it has risen.
+    It ends when the bound is as high as it gets, reaches ``enough``, after some rounds or at a moment of the monotonic
+    clock; ``tell`` is told whenever it has risen.
     """
     counts, k = problem.records.counts, problem.k
     known = float(problem.costs(portions).sum())
@@ -86,7 +94,8 @@ def lower_bound(
     goal = min(known, enough or known) * (1.0 - 1e-6)
     ceilings, room, best = _FIRST * _lost(problem, portions), _ROOM[0], Bound(0.0, False)
     highest, seen = np.zeros(len(counts)), set[bytes]()
-    while time.monotonic() < until and best.value < goal:
+    while time.monotonic() < until and best.value < goal and rounds > 0:
+        rounds -= 1
         sets = cheap_groups(here, ceilings, threads, lambda: time.monotonic() >= until)
         if sets is None:  # too many: ceilings nearer to prices that were proved
             if time.monotonic() >= until or room < _ROOM[1]:
@@ -100,7 +109,9 @@ def lower_bound(
         while solved is not None:
             value = _proved(solved, pool, program.cuts, problem, ceilings) - _ROUNDING * known
             if value > best.value:
-                best, highest = Bound(value, False), np.minimum(solved.prices, ceilings)
+                chosen = np.flatnonzero(solved.shares > _CHOSEN)
+                groups = tuple(program.sets[g] for g in chosen)
+                best, highest = Bound(value, False, groups, solved.shares[chosen]), np.minimum(solved.prices, ceilings)
                 tell(value)
             held_back = float((solved.alone * np.maximum(mean, solved.prices)).sum()) > _CLOSE * known
             cuts = [] if held_back else program.violated_cuts(solved.shares, single, _CUTS)
@@ -111,7 +122,7 @@ def lower_bound(
         if solved is None:
             break
         if not held_back and not cuts and best.value < goal:
-            return Bound(best.value, True)
+            return replace(best, complete=True)
         spare = np.where(solved.alone > 1e-9, room, room / 4.0)
         ceilings = solved.prices + spare * np.maximum(mean, solved.prices)
     return best
@@ -130,8 +141,10 @@ def _costing_less(problem: Problem, sets: list[Ints], ceilings: Floats, threads:
     kept: list[Ints] = []
     costs: list[Floats] = [np.zeros(0)]
     for own in sets:
+        if not len(own):
+            continue
         parts = np.array_split(own, max(1, min(4 * threads, len(own) // 1000)))
-        found = run_watched([partial(_costs, problem, part) for part in parts], [], threads)
+        found = run_watched([partial(costs_of_sets, problem, part) for part in parts], [], threads)
         assert found is not None
         cost = np.concatenate(found)
         less = cost < ceilings[own].sum(axis=1)
@@ -142,10 +155,11 @@ def _costing_less(problem: Problem, sets: list[Ints], ceilings: Floats, threads:
     return _Pool(kept, np.concatenate(costs), np.repeat(np.arange(len(kept)), sizes), records)
 
 
-def _costs(problem: Problem, sets: Ints) -> Floats:
-    """Return what groups (sets, s) cost."""
-    group = np.repeat(np.arange(len(sets)), sets.shape[1])
-    return cost_of_portions(problem.setting, sets.ravel(), group, np.ones(sets.size, dtype=np.int64), len(sets))
+def costs_of_sets(problem: Problem, sets: Sequence[Ints] | Ints) -> Floats:
+    """Return what groups (sets,) of distinct records, each as often as it is in it, cost."""
+    group = np.repeat(np.arange(len(sets)), [len(own) for own in sets])
+    amounts = np.ones(len(group), dtype=np.int64)
+    return cost_of_portions(problem.setting, np.concatenate(list(sets)), group, amounts, len(sets))
 
 
 def _excess(solved: Prices, pool: _Pool, cuts: list[tuple[int, ...]], m: int) -> Floats:

@@ -2,7 +2,8 @@
 
 A cycle anneals every block once, from the best groups so far, on as many threads as there are; one of many distinct
 records in regions (:mod:`regions`), with other borders in each cycle. It has 50 proposals for each distinct record, the
-next one 100, 200, ...: what becomes of a block depends on these and on nothing in the others.
+next one 100, 200, ...: what becomes of a block depends on these and on nothing in the others. The first long cycle of a
+small block ends with groups put together from all that could cost less (:mod:`combining`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from shoal.partition.search.pace import Lengths, Pace, TellCycle
 from shoal.partition.search.searchable import TellBound, join_blocks
 from shoal.partition.semantic_optimal.annealing import anneal
 from shoal.partition.semantic_optimal.bound import LARGEST, lower_bound
+from shoal.partition.semantic_optimal.combining import combined, worth_combining
 from shoal.partition.semantic_optimal.exact import exact_groups, small_enough
 from shoal.partition.semantic_optimal.neighbours import near_records
 from shoal.partition.semantic_optimal.problem import Portions, Problem
@@ -31,16 +33,22 @@ from shoal.partition.semantic_optimal.state import cost_of_portions, fill, open_
 
 _FIRST = 50  # proposals for each distinct record in the first cycle
 _HOT, _WARM, _COLD = 0.3, 0.03, 5e-3  # warm: where a cycle is too short to recover from more
+_COMBINED = 400  # proposals for each distinct record of a cycle from which it pays to combine
+_POLISHED, _POLISH, _POLISHES = 0.02, 200, 4  # first temperature, proposals and rounds of what polishes combined groups
 _FEW = 20  # distinct records that are searched to compile
 
 
 @dataclass(frozen=True)
 class Reached:
-    """Groups of a block: its portions, what they cost, and the records near each; none where nothing costs less."""
+    """Groups of a block: its portions, what they cost, and the records near each; none where nothing costs less.
+
+    Whether groups were ``combined``, which is done once.
+    """
 
     portions: Portions
     cost: float
     neighbours: Ints | None
+    combined: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,7 +89,7 @@ class MixedSearch:
     @property
     def lengths(self) -> Lengths:
         """How long cycles are."""
-        return Lengths(_FIRST)
+        return Lengths(_FIRST, combined=_COMBINED if any(map(worth_combining, self.problems)) else np.inf)
 
     def usual_passes(self) -> int:
         """Return the number of proposals for each distinct record that takes some seconds, and is at least 12."""
@@ -125,14 +133,37 @@ class MixedSearch:
         found = pace.run(tasks, watch, threads, steps, progress, saved)
         if found is None:
             return None
-        pace.measured(passes, time.monotonic() - began)
+        annealed = time.monotonic()
         better = list(state)
         for b in open_blocks:
             portions = join_regions([own for (block, _), own in zip(parts, found, strict=True) if block == b])
             cost = float(self.problems[b].costs(portions).sum())
             if cost < state[b].cost:
-                better[b] = Reached(portions, cost, state[b].neighbours if cost > 0.0 else None)
+                better[b] = replace(state[b], portions=portions, cost=cost)
+            if passes >= _COMBINED and worth_combining(self.problems[b]) and not state[b].combined:
+                better[b] = self._combine(b, better[b], seeds, threads, pace)
+                if pace.over():
+                    return None
+            if better[b].cost == 0.0:
+                better[b] = replace(better[b], neighbours=None)
+        pace.measured(passes, annealed - began, time.monotonic() - annealed)
         return better
+
+    def _combine(self, b: int, reached: Reached, seeds: tuple[int, int], threads: int, pace: Pace) -> Reached:
+        """Put the groups of a block together from all that could cost less, and keep these where they do."""
+        problem = self.problems[b]
+        until = np.inf if pace.deadline is None else pace.deadline
+        found = combined(problem, reached.portions, until, threads)
+        if found is not None:
+            polishing = replace(self, hot=min(self.hot, _POLISHED))
+            for turn in range(_POLISHES):
+                region = Region(0, np.arange(len(problem)), problem.setting, problem.limits, found, _near(reached))
+                own = (seeds[0], seeds[1] + (turn + 1) * 1_000_003)
+                found = _anneal(polishing, region, _POLISH, own, new_watch(), np.zeros(1))
+            cost = float(problem.costs(found).sum())
+            if cost < reached.cost:
+                return replace(reached, portions=found, cost=cost, combined=True)
+        return replace(reached, combined=True)
 
     def cost(self, state: list[Reached]) -> float:
         """Return what the groups of all blocks cost."""

@@ -41,7 +41,8 @@ class PriceProgram:
 
         self._m, self._unit = len(counts), unit
         self.cuts: list[tuple[int, ...]] = []
-        self._rows: list[dict[int, float]] = []  # of each group, how often it holds each record
+        self.sets: list[Ints] = []  # the groups
+        self._rows: list[dict[int, float]] = []  # of each, how often it holds each record
         make: Any = Highs  # which has no types
         self._highs = make()
         for name, value in (
@@ -70,6 +71,7 @@ class PriceProgram:
                 if held(row, cut) >= 2:
                     columns.append(self._m + c)
                     values.append(-1.0)
+            self.sets.append(own)
             self._rows.append(row)
             at = np.array(columns, dtype=np.int32)
             self._highs.addRow(-np.inf, cost / self._unit, len(at), at, np.array(values))
