@@ -22,7 +22,8 @@ from shoal.kernels.watch import new_watch
 from shoal.partition.optimal import large
 from shoal.partition.optimal.certificate import prove, why_no_bound
 from shoal.partition.optimal.crossover import better_parts
-from shoal.partition.optimal.improve import LONG, NEARLY, improve, neighbours_of, renumbered
+from shoal.partition.optimal.expected_work import SLACKS
+from shoal.partition.optimal.improve import LONG, improve, neighbours_of, renumbered
 from shoal.partition.optimal.large import LargeTable
 from shoal.partition.optimal.large_start import start_large
 from shoal.partition.optimal.objective import errors_of_groups
@@ -314,7 +315,7 @@ def _improve_region(
     heat = 1.0 if passes < LONG else None
     part, near = problem_of_rows(problem, rows), None
     if part.limits is not None:
-        near = neighbours_of(part, _FEWER, NEARLY)
+        near = neighbours_of(part, _FEWER, np.float32(SLACKS[1]))
         heat = _SETTLED if heat else None
     labels = improve(part, groups[rows], near, passes=passes, heat=heat, seeds=seeds, watch=watch)
     if saved is not None:
