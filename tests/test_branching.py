@@ -12,7 +12,7 @@ import check_certificate as checker
 import shoal
 from all_partitions import all_groups, least_squares, squares
 from reference import sse
-from shoal.partition.optimal import branching, cutting
+from shoal.partition.optimal import branching, cutting, listing
 from shoal.partition.optimal.bound import lower_bound
 from shoal.partition.optimal.certificate import prove
 from shoal.partition.optimal.cuts import cuts_of
@@ -212,6 +212,7 @@ def branched(tmp_path_factory):
     table_of(tiny_table(0, 25, d=3)).write_csv(folder / "in.csv")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cutting, "broken_cuts", lambda *_: cuts_of([], []))
+        patch.setattr(listing, "MOST", 0)
         release = shoal.protect(folder / "in.csv", 3, ["v0", "v1", "v2"], options={"steps": 200_000, "bound": 60.0})
     release.certificate(folder / "proof.json")
     return folder, release.summary
@@ -263,7 +264,9 @@ def test_branches_of_records_that_are_no_block_fail(branched, capsys):
     assert "no block" in capsys.readouterr().out
 
 
-def test_blocks_have_branches_of_their_own_rows(monkeypatch):
+@pytest.mark.parametrize("most", [0, listing.MOST], ids=["priced", "listed"])
+def test_blocks_have_branches_of_their_own_rows(monkeypatch, most):
+    monkeypatch.setattr(listing, "MOST", most)
     monkeypatch.setattr(cutting, "broken_cuts", lambda *_: cuts_of([], []))
     x, blocks = np.random.default_rng(2).normal(size=(22, 2)), np.arange(22) % 2
     groups = np.empty(22, dtype=np.int64)
@@ -274,7 +277,9 @@ def test_blocks_have_branches_of_their_own_rows(monkeypatch):
     least = sum(least_squares(x[blocks == block], 3) for block in (0, 1))
     assert (1 - 3e-5) * least <= proved.bound <= least
     assert proved.branches
-    assert all(len(set(blocks[own.rows])) == 1 and set(own.tree.pair) <= set(own.rows) for own in proved.branches)
+    assert all((own.listing is None) == (most == 0) for own in proved.branches)
+    assert all(len(set(blocks[own.rows])) == 1 for own in proved.branches)
+    assert all(set(own.tree.pair) <= set(own.rows) for own in proved.branches if hasattr(own.tree, "pair"))
     if proved.groups is not None:
         assert sse(x, proved.groups) == pytest.approx(proved.cost)
         assert proved.cost == pytest.approx(least)

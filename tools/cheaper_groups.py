@@ -16,7 +16,7 @@ from numpy import ndarray
 
 
 @numba.njit
-def cheaper(
+def cheaper(  # noqa: PLR0915 - a search loop in one piece
     distances: ndarray,
     prices: ndarray,
     cut_rows: ndarray,
@@ -27,11 +27,14 @@ def cheaper(
     size: int,
     first: ndarray,
     after: int,
-) -> bool:
-    """Whether there are ``size`` records, the ``first`` and later ones, that cost less than their prices less fines.
+    above: int,
+    found: ndarray,
+) -> int:
+    """Return how many sets of ``size`` records, the ``first`` and later ones, cost less than their prices less fines.
 
-    All is in distances over the size: their sum is compared with ``size`` times the prices less the fines. With a
-    record goes the next of ``mates``, which is itself where none has to.
+    Or less than that and ``above``. It ends with the last that ``found`` (m, size) has room for. All is in distances
+    over the size: their sum is compared with ``size`` times the prices less the fines. With a record goes the next of
+    ``mates``, which is itself where none has to.
     """
     n = len(prices)
     member = np.empty(size, np.int64)
@@ -40,7 +43,8 @@ def cheaper(
     keys = np.empty((size, n), np.int64)
     count, base, paid = np.zeros(size, np.int64), np.zeros(size, np.int64), np.zeros(size, np.int64)
     due = np.zeros(n, np.int64)
-    bottom = len(first) - 1
+    bottom, seen = len(first) - 1, 0
+    base[bottom] = -size * above
     for t in range(len(first)):
         member[t] = first[t]
         base[bottom] -= size * prices[first[t]]
@@ -67,7 +71,10 @@ def cheaper(
             entered = False
         awaited = absent(mates, member[: level + 1])
         if q == 0 and awaited < 0 and base[level] + paid[level] < 0:
-            return True
+            found[seen] = member
+            seen += 1
+            if seen == len(found):
+                return seen
         if q == 0 or count[level] < q:
             level -= 1
             continue
@@ -95,7 +102,7 @@ def cheaper(
         if awaited >= 0:
             count[level] = 0  # there is no group without it
         level, entered = level + 1, True
-    return False
+    return seen
 
 
 @numba.njit

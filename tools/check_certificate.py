@@ -22,9 +22,16 @@ that have them in two; the lower counts, as every partition is in one of the bra
 only groups count that keep what is decided. A larger group that holds no pair that is together has subsets of k that
 keep it too, so the above holds; one that holds such a pair is looked for from it.
 
+There may be a list of the groups that count in the branches of a block: all those whose reduced cost, what they cost
+and pay less their prices, is at most what is missing from the value that some prices and cuts prove to a limit. A
+partition costs that value and the reduced costs of its groups, or more, so one below the limit has no other groups.
+The list is made here, and then the prices of branches are compared with what the groups in it cost. Either the limit
+is proved, or what the lowest branch comes to.
+
 The arithmetic is that of whole numbers: squared distances and multipliers are rounded down, prices up, to multiples of
 a unit, and sums of these are exact. Before, a distance is lowered by more than the rounding errors of its
-floating-point sum.
+floating-point sum. Groups of a list are compared with prices in floating-point numbers, and what is proved is lowered
+by more than their rounding errors.
 
 Groups that cost less are looked for by `cheaper_groups.py`, beside this. Ends with 0 where all is true, and with 1 and
 the reason otherwise.
@@ -38,17 +45,22 @@ import itertools
 import json
 import math
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
 
 from cheaper_groups import cheaper
+from easy_blocks import along_a_line, of_a_few, squares
 
 TOLERANCE = 1e-9  # part of a sum by which what the certificate says may differ from what is found here
 ROUNDING = 1e-12  # more than the part of a sum of squares that its rounding errors are
 Decided = tuple[tuple, tuple]  # pairs that are together, pairs that are apart
+Cut = tuple[list[int], int, float]  # records, every, multiplier
 
+MANY = 20_000  # groups of one root and size in a list, from which it is not checked
 FEW = 12  # records of a block up to which all partitions are looked at, and no prices are needed
 BITS = 50  # of a distance; sums of those of a set of k have to fit into 63
 
@@ -106,7 +118,7 @@ def check(certificate: dict, columns: ndarray) -> tuple[float, float, float, flo
     values = scaled(columns, certificate["scaling"])
     total = math.fsum((values**2).ravel())
     cost = cost_of(values, groups, blocks, k)
-    trees = {tuple(own["records"]): own["tree"] for own in certificate.get("branches", [])}
+    trees = {tuple(own["records"]): own for own in certificate.get("branches", [])}
     proved, whole = 0.0, {"prices": prices, "cuts": certificate.get("cuts", [])}
     for cut in whole["cuts"]:
         if len({int(blocks[row]) for row in cut["records"]}) != 1:
@@ -118,7 +130,11 @@ def check(certificate: dict, columns: ndarray) -> tuple[float, float, float, flo
             "prices": prices[rows],
             "cuts": [cut for cut in whole["cuts"] if cut["records"][0] in own],
         }
-        proved += least_of_branch(values[rows], k, trees.pop(tuple(rows.tolist()), leaf), rows.tolist())
+        branches = trees.pop(tuple(rows.tolist()), {"tree": leaf})
+        if "listed" in branches:
+            proved += least_in_list(values[rows], k, branches, rows.tolist())
+        else:
+            proved += least_of_branch(values[rows], k, branches["tree"], rows.tolist())
     if trees:
         raise UntrueError("there are branches of records that are no block")
     said_and_found = [
@@ -150,18 +166,66 @@ def cost_of(values: ndarray, groups: ndarray, blocks: ndarray, k: int) -> float:
     return math.fsum(squares(values[groups == group]) for group in np.unique(groups))
 
 
-def least_of_branch(values: ndarray, k: int, branch: dict, rows: list[int], decided: Decided = ((), ())) -> float:
-    """Return what no partition of a block that keeps what is decided costs less than; ``rows`` are its rows."""
+def least_of_branch(values: ndarray, k: int, branch: dict, rows: list[int]) -> float:
+    """Return what no partition of a block costs less than; ``rows`` are its rows."""
+    return min(least_of_block(values, prices, k, cuts, decided) for prices, cuts, decided in leaves(branch, rows))
+
+
+def least_in_list(values: ndarray, k: int, branches: dict, rows: list[int]) -> float:
+    """Return what no partition of a block costs less than, by branches in which only some groups count."""
+    limit, n = float(branches["listed"]["below"]), len(values)
+    if n < 2 * k or values.shape[1] == 1 or n <= FEW:
+        return least_of_branch(values, k, branches["listed"], rows)
+    groups = listed(values, *next(leaves(branches["listed"], rows))[:2], k, limit)
+    cost = np.array([squares(values[list(group)]) for group in groups])
+    # a place after the last one is no record
+    places = np.array([[*group, *[n] * (2 * k - 1 - len(group))] for group in groups]).reshape(-1, 2 * k - 1)
+    return min(limit, least_of_listed(cost, places, n // k, branches["tree"], rows, limit))
+
+
+def least_of_listed(cost: ndarray, places: ndarray, most: int, branch: dict, rows: list[int], limit: float) -> float:
+    """Return what no partition costs less than that is made of listed groups, at most so many, and is below the limit.
+
+    What is proved in a branch before it is divided makes the list shorter, as the prices of all did.
+    """
+    kept = np.ones(len(cost), dtype=bool)
+    if "prices" in branch:
+        ((prices, cuts, _),) = leaves({"prices": branch["prices"], "cuts": branch["cuts"]}, rows)
+        n = len(prices)
+        reduced = cost * (1.0 - ROUNDING) - np.append(prices, 0.0)[places].sum(axis=1)
+        for records, every, multiplier in cuts:
+            reduced += np.isin(places, records).sum(axis=1) // every * multiplier
+        sizes = math.fsum(np.abs(prices)) + math.fsum(multiplier for _, _, multiplier in cuts) * n + cost.max(initial=0)
+        # each group may be below 0 by as much as the lowest
+        below = max(0.0, -float(reduced.min(initial=0.0))) + 2.0 * ROUNDING * sizes
+        paid = math.fsum(multiplier * (len(records) // every) for records, every, multiplier in cuts)
+        value = math.fsum(prices) - paid - most * below
+        if "pair" not in branch:
+            return value
+        kept = reduced <= limit - value + 2.0 * ROUNDING * sizes
+    place = {row: i for i, row in enumerate(rows)}
+    a, b = (place.get(row, -1) for row in branch["pair"])
+    if a == b or min(a, b) < 0:
+        raise UntrueError("a branch is about two records of its block")
+    first, second = (places == a).any(axis=1), (places == b).any(axis=1)
+    together, apart = kept & (first == second), kept & ~(first & second)
+    return min(
+        least_of_listed(cost[together], places[together], most, branch["together"], rows, limit),
+        least_of_listed(cost[apart], places[apart], most, branch["apart"], rows, limit),
+    )
+
+
+def leaves(branch: dict, rows: list[int], decided: Decided = ((), ())) -> Iterator[tuple[ndarray, list[Cut], Decided]]:
+    """Yield prices, cuts and decisions of each branch that is not divided, with the places of records in ``rows``."""
     place = {row: i for i, row in enumerate(rows)}
     if "pair" in branch:
         pair = tuple(place.get(row, -1) for row in branch["pair"])
         if len(set(pair)) != 2 or min(pair) < 0:
             raise UntrueError("a branch is about two records of its block")
         together, apart = decided
-        return min(
-            least_of_branch(values, k, branch["together"], rows, ((*together, pair), apart)),
-            least_of_branch(values, k, branch["apart"], rows, (together, (*apart, pair))),
-        )
+        yield from leaves(branch["together"], rows, ((*together, pair), apart))
+        yield from leaves(branch["apart"], rows, (together, (*apart, pair)))
+        return
     prices, cuts = np.asarray(branch["prices"], dtype=np.float64), []
     if len(prices) != len(rows) or not np.isfinite(prices).all():
         raise UntrueError("a branch has a finite price for each record of its block")
@@ -172,7 +236,7 @@ def least_of_branch(values: ndarray, k: int, branch: dict, rows: list[int], deci
         if cut["every"] < 2 or not 0.0 <= cut["multiplier"] < math.inf:
             raise UntrueError("a cut counts every two records or more, and its multiplier is at least 0")
         cuts.append((own, int(cut["every"]), float(cut["multiplier"])))
-    return least_of_block(values, prices, k, cuts, decided)
+    yield prices, cuts, decided
 
 
 def scaled(columns: ndarray, scaling: str) -> ndarray:
@@ -194,16 +258,11 @@ def scaled(columns: ndarray, scaling: str) -> ndarray:
     return out
 
 
-def squares(x: ndarray) -> float:
-    """Return the sum of squares about the mean."""
-    return math.fsum(((x - x.mean(axis=0)) ** 2).ravel())
-
-
 def least_of_block(
     values: ndarray,
     prices: ndarray,
     k: int,
-    cuts: list[tuple[list[int], int, float]] | None = None,
+    cuts: list[Cut] | None = None,
     decided: Decided = ((), ()),
 ) -> float:
     """Return what no partition of a block costs less than, rounded down; cuts are records, every, multiplier.
@@ -219,11 +278,65 @@ def least_of_block(
         return of_a_few(values, k, tuple(range(n)), {}) * (1.0 - ROUNDING)
     if prices.max() <= 0.0:
         return 0.0
-    cuts = cuts or []
     together, apart = decided
+    whole = in_whole_numbers(values, prices, k, cuts or [], together, apart)
     largest = 2 * k - 1 if cuts or together else k
+    one = np.empty((1, largest), dtype=np.int64)
+    for root in range(n - k + 1):
+        if cheaper(*whole.known, k, np.array([root]), root + 1, 0, one[:, :k].copy()):
+            raise UntrueError("there are k records that cost less than their prices")
+    pairs = {
+        tuple(sorted(pair))
+        for records, step, _ in cuts or []
+        for part in range(step)
+        for pair in itertools.combinations([int(whole.place[row]) for row in records[part::step]], 2)
+    }
+    pairs |= {(int(whole.place[a]), int(whole.place[b])) for a, b in together}
+    for pair in pairs:
+        for size in range(k + 1, largest + 1):
+            if cheaper(*whole.known, size, np.array(pair), 0, 0, one[:, :size].copy()):
+                raise UntrueError(f"there are {size} records that cost less than their prices and cuts")
+    return whole.value
+
+
+def listed(values: ndarray, prices: ndarray, cuts: list[Cut], k: int, limit: float) -> list[tuple[int, ...]]:
+    """Return all groups of k to 2k - 1 records that a partition can have that costs less than a limit."""
+    if prices.max() <= 0.0:
+        raise UntrueError("a list of groups needs prices")
+    whole = in_whole_numbers(values, prices, k, cuts, (), ())
+    missing = math.ceil((limit - whole.value) / whole.unit * (1.0 + 2.0**-50)) + 1
+    if not 0 <= missing < 2**BITS:
+        raise UntrueError("the limit of a list is below what its prices prove, or far above")
+    groups, order = [], np.argsort(whole.place)
+    for size in range(k, 2 * k):
+        none, many = np.empty((1, size), dtype=np.int64), np.empty((MANY, size), dtype=np.int64)
+        for root in range(len(values) - size + 1):
+            if cheaper(*whole.known, size, np.array([root]), root + 1, 0, none):
+                raise UntrueError(f"there are {size} records that cost less than their prices and cuts")
+            count = cheaper(*whole.known, size, np.array([root]), root + 1, missing, many)
+            if count == MANY:
+                raise UntrueError("the list of groups is too long to be checked")
+            groups += [tuple(order[group].tolist()) for group in many[:count]]
+    return groups
+
+
+class Whole(NamedTuple):
+    """What groups cost in whole numbers of a unit, where records are by falling price, and what that proves.
+
+    ``known`` is what `cheaper` takes, ``place`` (n,) where each record is.
+    """
+
+    known: tuple[ndarray, ...]
+    place: ndarray
+    unit: float
+    value: float
+
+
+def in_whole_numbers(values: ndarray, prices: ndarray, k: int, cuts: list[Cut], together: tuple, apart: tuple) -> Whole:
+    """Return distances and multipliers rounded down, and prices rounded up, in a unit."""
+    n, d = values.shape
     # a pair as far apart as this settles the group that it is in
-    far = largest**2 * float(prices.max())
+    far = (2 * k - 1) ** 2 * float(prices.max())
     unit = far / 2.0**BITS
     distances = np.empty((n, n), dtype=np.int64)
     for i in range(n):
@@ -241,25 +354,12 @@ def least_of_block(
     starts = np.concatenate([[0], np.cumsum([len(records) for records, _, _ in cuts])]).astype(np.int64)
     every = np.array([step for _, step, _ in cuts], dtype=np.int64)
     fines = np.array([math.floor(multiplier / unit * (1.0 - 2.0**-51)) for _, _, multiplier in cuts], dtype=np.int64)
-    if sum(int(fine) for fine in fines) > 2**57 // largest:
+    if sum(int(fine) for fine in fines) > 2**57 // (2 * k - 1):
         raise UntrueError("the multipliers are too large to be checked")
     mates = circles([(int(place[a]), int(place[b])) for a, b in together], n)
-    for root in range(n - k + 1):
-        if cheaper(distances, whole, rows, starts, every, fines, mates, k, np.array([root]), root + 1):
-            raise UntrueError("there are k records that cost less than their prices")
-    pairs = {
-        pair
-        for (a, b), step in zip(itertools.pairwise(starts), every, strict=True)
-        for part in range(step)
-        for pair in itertools.combinations(sorted(rows[a:b])[part::step], 2)
-    }
-    pairs |= {(int(place[a]), int(place[b])) for a, b in together}
-    for pair in pairs:
-        for size in range(k + 1, largest + 1):
-            if cheaper(distances, whole, rows, starts, every, fines, mates, size, np.array(pair), 0):
-                raise UntrueError(f"there are {size} records that cost less than their prices and cuts")
     paid = sum(int(fine) * (len(records) // step) for fine, (records, step, _) in zip(fines, cuts, strict=True))
-    return (sum(int(price) for price in whole) - paid) * unit * (1.0 - 2.0**-50) - n * unit
+    value = (sum(int(price) for price in whole) - paid) * unit * (1.0 - 2.0**-50) - n * unit
+    return Whole((distances, whole, rows, starts, every, fines, mates), place, unit, value)
 
 
 def circles(together: list[tuple[int, int]], n: int) -> ndarray:
@@ -273,33 +373,6 @@ def circles(together: list[tuple[int, int]], n: int) -> ndarray:
         if b not in ring:  # two circles become one where their next ones change places
             mates[a], mates[b] = mates[b], mates[a]
     return mates
-
-
-def along_a_line(x: ndarray, k: int) -> float:
-    """Return the least cost of a partition of sorted numbers: its groups are runs of k to 2k - 1."""
-    least = [0.0] + [math.inf] * len(x)
-    for end in range(k, len(x) + 1):
-        least[end] = min(
-            least[start] + squares(x[start:end, None]) for start in range(max(0, end - 2 * k + 1), end - k + 1)
-        )
-    return least[-1]
-
-
-def of_a_few(values: ndarray, k: int, rows: tuple[int, ...], known: dict[tuple[int, ...], float]) -> float:
-    """Return the least cost of a partition of a few records, by looking at all groups of k to 2k - 1 of the first."""
-    if not rows:
-        return 0.0
-    if rows not in known:
-        known[rows] = min(
-            (
-                squares(values[[rows[0], *others]])
-                + of_a_few(values, k, tuple(row for row in rows[1:] if row not in others), known)
-                for size in range(k - 1, 2 * k - 1)
-                for others in itertools.combinations(rows[1:], size)
-            ),
-            default=math.inf,
-        )
-    return known[rows]
 
 
 if __name__ == "__main__":

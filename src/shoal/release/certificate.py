@@ -1,7 +1,7 @@
 """The certificate of a lower bound: what a separate program needs to check it, tools/check_certificate.py.
 
-It has a price for each record, the cuts with their multipliers, those of each branch where there are branches, and the
-group of each record, so that it is for those who may see the original.
+It has a price for each record, the cuts with their multipliers, those of each branch where there are branches, those
+that say which groups count in branches, and the group of each record, so that it is for those who may see the original.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from shoal.columns.scaling import DEFAULT_SCALING
 from shoal.errors import FileError, PlanError
 from shoal.kernels.arrays import Floats
-from shoal.partition.search.found import Fork, Leaf, Penalty
+from shoal.partition.search.found import Branches, Fork, Leaf, Penalty
 from shoal.plan.files_read import Inputs
 from shoal.plan.plan import Plan
 from shoal.plan.version import shoal_version
@@ -22,7 +22,7 @@ from shoal.release.searching import Proof
 from shoal.tables.files import Source
 from shoal.tables.files.writing_whole import check_target
 
-FORMAT = "shoal lower bound 3"
+FORMAT = "shoal lower bound 4"
 
 
 def certificate_text(proof: Proof | None, plan: Plan, source: Source | None) -> str:
@@ -46,7 +46,7 @@ def certificate_text(proof: Proof | None, plan: Plan, source: Source | None) -> 
         "blocks": proof.blocks.tolist(),
         "groups": proof.groups.tolist(),
         **_leaf(proof.proved.prices, proof.proved.penalties),
-        "branches": [{"records": own.rows.tolist(), "tree": _tree(own.tree)} for own in proof.proved.branches],
+        "branches": [_branches(own) for own in proof.proved.branches],
     }
     if proof.proved.groups is not None:
         content["better"] = {"groups": proof.proved.groups.tolist(), "cost": proof.proved.cost}
@@ -64,11 +64,21 @@ def _leaf(prices: Floats | None, penalties: Sequence[Penalty]) -> dict[str, Any]
     }
 
 
+def _branches(own: Branches) -> dict[str, Any]:
+    """Return the branches of a block as they are written."""
+    written = {"records": own.rows.tolist(), "tree": _tree(own.tree)}
+    if own.listing is not None:
+        prices, penalties, limit = own.listing
+        written["listed"] = {**_leaf(prices, penalties), "below": limit}
+    return written
+
+
 def _tree(branch: Leaf | Fork) -> dict[str, Any]:
     """Return branches as they are written."""
     if isinstance(branch, Leaf):
         return _leaf(branch.prices, branch.penalties)
-    return {"pair": list(branch.pair), "together": _tree(branch.together), "apart": _tree(branch.apart)}
+    before = {} if branch.before is None else _tree(branch.before)
+    return {"pair": list(branch.pair), "together": _tree(branch.together), "apart": _tree(branch.apart), **before}
 
 
 def refuse_categories(mixed: bool) -> None:

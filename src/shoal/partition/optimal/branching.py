@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import math
 import time
 from collections import defaultdict
 from dataclasses import dataclass, replace
@@ -28,6 +29,7 @@ import numpy as np
 from shoal.partition.optimal.cuts import counts_of
 from shoal.partition.optimal.cutting import Cutting, Node, raised
 from shoal.partition.optimal.decisions import Decisions, Pair, allowed
+from shoal.partition.optimal.listing import list_groups, raised_in_list, reduced_costs, that_count
 from shoal.partition.optimal.program import Program
 from shoal.partition.optimal.seen_groups import SeenGroups, matrix_of, no_groups, take_groups
 
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from shoal.kernels.arrays import Ints
+    from shoal.partition.optimal.bound import Bound
 
 ENOUGH = 1e-5  # part of the cost of the best partition known within which a branch needs no look
 _PATIENCE = (2, 0.03)  # how often in a row cuts of a branch may close less than this part of what is missing
@@ -55,12 +58,18 @@ class Branch:
 
 @dataclass(frozen=True)
 class Tree:
-    """A tree of branches, what no partition costs less than, and the best partition that was found."""
+    """A tree of branches, what no partition costs less than, and the best partition that was found.
+
+    Where only some groups count in branches, ``listed`` is what is proved of all groups, and ``limit`` the cost below
+    which partitions are made of those listed.
+    """
 
     root: Branch
     value: float
     groups: Ints
     cost: float
+    listed: Bound | None = None
+    limit: float = math.inf
 
 
 def leaves_of(branch: Branch) -> list[Branch]:
@@ -68,10 +77,40 @@ def leaves_of(branch: Branch) -> list[Branch]:
     return [branch] if branch.parts is None else [leaf for part in branch.parts for leaf in leaves_of(part)]
 
 
-def branched(
+def branched_in_list(
     own: Cutting, root: Node, groups: Ints, *, enough: float | None = None, tell: Callable[[float], object] = float
+) -> Tree | None:
+    """Divide branches in which only those groups count that better partitions are made of; None where they are many."""
+    best, cost = _better(own, root, groups, own.known)
+    limit = cost * (1.0 - ENOUGH)
+    listed = list_groups(own, root.bound, limit) if root.bound.value < limit else None
+    if listed is None:
+        return None
+    node = Node(Decisions(), replace(root.bound, seen=listed), root.cuts)
+    best, cost = _better(own, node, best, cost)
+    if cost * (1.0 - ENOUGH) < limit:
+        # a better partition makes the list shorter
+        limit = max(cost * (1.0 - ENOUGH), root.bound.value)
+        node = replace(node, bound=replace(root.bound, seen=that_count(own, listed, root.bound, limit)))
+    own = replace(own, known=cost)
+    node = raised_in_list(own, node, limit)
+    tree = branched(own, node, best, enough=enough, tell=tell, limit=limit)
+    return replace(tree, listed=root.bound, limit=limit)
+
+
+def branched(
+    own: Cutting,
+    root: Node,
+    groups: Ints,
+    *,
+    enough: float | None = None,
+    tell: Callable[[float], object] = float,
+    limit: float | None = None,
 ) -> Tree:
-    """Divide branches until the bound reaches the best partition that is known, or ``enough``, or the time is over."""
+    """Divide branches until the bound reaches the best partition that is known, or ``enough``, or the time is over.
+
+    With a ``limit`` the groups seen are all that partitions below it are made of, and nothing is priced.
+    """
     best, cost = groups, own.known
     first = Branch(root)
     best, cost = _better(own, root, best, cost)
@@ -91,10 +130,14 @@ def branched(
             heapq.heappush(heap, (node.bound.value, next(numbers), branch))
             break
         parts = []
+        seen = node.bound.seen if limit is None else that_count(own, node.bound.seen, node.bound, limit)
         for decisions in node.decisions.both(pair):
-            kept = take_groups(node.bound.seen, np.flatnonzero(allowed(decisions, node.bound.seen, len(best))))
+            kept = take_groups(seen, np.flatnonzero(allowed(decisions, seen, len(best))))
             child = Node(decisions, replace(node.bound, seen=kept), node.cuts, basis=node.basis)
-            child = raised(own, child, enough=_goal(cost, enough), patience=_PATIENCE)
+            if limit is None:
+                child = raised(own, child, enough=_goal(cost, enough), patience=_PATIENCE)
+            else:
+                child = raised_in_list(own, child, limit)
             whole = _whole(child, len(best), cost)
             if whole is not None:
                 best, cost = whole
@@ -168,9 +211,7 @@ def _better(own: Cutting, node: Node, groups: Ints, cost: float) -> tuple[Ints, 
 
     seen, n = node.bound.seen, len(groups)
     left = np.inf if own.until is None else own.until - time.monotonic()
-    reduced = seen.costs - matrix_of(seen, n).T @ node.bound.prices
-    reduced += counts_of(node.bound.cuts, seen, n).T @ node.bound.multipliers
-    useful = np.flatnonzero(reduced <= cost - node.bound.value)
+    useful = np.flatnonzero(reduced_costs(seen, node.bound) <= cost - node.bound.value)
     if len(useful) == 0:
         return groups, cost
     few = take_groups(seen, useful)

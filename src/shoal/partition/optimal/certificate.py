@@ -13,11 +13,11 @@ import numpy as np
 
 from shoal.kernels.arrays import Floats, Ints
 from shoal.partition.optimal.bound import LARGEST, Bound, lower_bound
-from shoal.partition.optimal.branching import ENOUGH, Branch, Tree, branched
+from shoal.partition.optimal.branching import ENOUGH, Branch, Tree, branched, branched_in_list
 from shoal.partition.optimal.cutting import LARGEST_K, cutting_of, raised, root_of
 from shoal.partition.optimal.problem import Problem
 from shoal.partition.optimal.seen_groups import SeenGroups, no_groups
-from shoal.partition.search.found import Branches, Fork, Leaf, Penalty, Proved
+from shoal.partition.search.found import Branches, Fork, Leaf, Listing, Penalty, Proved
 from shoal.partition.search.searchable import TellBound, join_blocks
 
 
@@ -61,13 +61,13 @@ def prove(
         goal, told = (enough, tell) if alone else (None, float)
         found, tree = _prove_block(block, now, end, goal, told)
         labels.append(own if tree is None else tree.groups)
-        if tree is None or tree.root.parts is None:
+        if tree is None or (tree.root.parts is None and tree.listed is None):
             proved, complete = proved + found.value, complete and found.complete
             prices[rows] = found.prices
             penalties += penalties_of(found, rows)
         else:
             proved, complete = proved + tree.value, complete and tree.value >= tree.cost * (1.0 - ENOUGH)
-            branches.append(Branches(rows, _fork(tree.root, rows)))
+            branches.append(Branches(rows, _fork(tree.root, rows, tree.listed is not None), _listing(tree, rows)))
     better = join_blocks(rows_of_blocks, labels)
     cost, known = problem.cost(better), problem.cost(groups)
     found_better = (better, cost) if cost < known * (1.0 - 1e-12) else (None, None)
@@ -98,17 +98,28 @@ def _prove_block(
     root = raised(table, root_of(found), enough=enough, tell=tell)
     if block.k > LARGEST_K or root.relaxed is None or (enough is not None and root.bound.value >= enough):
         return root.bound, None
-    tree = branched(table, root, block.groups, enough=enough, tell=tell)
+    tree = branched_in_list(table, root, block.groups, enough=enough, tell=tell)
+    if tree is None:
+        tree = branched(table, root, block.groups, enough=enough, tell=tell)
     return root.bound, tree
 
 
-def _fork(branch: Branch, rows: Ints) -> Any:
-    """Return a branch with its parts, in rows of the whole table."""
+def _listing(tree: Tree, rows: Ints) -> Listing | None:
+    """Return what says which groups count in branches, in rows of the whole table."""
+    if tree.listed is None:
+        return None
+    return Listing(tree.listed.prices, tuple(penalties_of(tree.listed, rows)), tree.limit)
+
+
+def _fork(branch: Branch, rows: Ints, proofs: bool) -> Any:
+    """Return a branch with its parts, in rows of the whole table, and with what is proved in each that was divided."""
+    bound = branch.node.bound
+    leaf = Leaf(bound.prices, tuple(penalties_of(bound, rows)))
     if branch.pair is None or branch.parts is None:
-        bound = branch.node.bound
-        return Leaf(bound.prices, tuple(penalties_of(bound, rows)))
+        return leaf
     a, b = branch.pair
-    return Fork((int(rows[a]), int(rows[b])), _fork(branch.parts[0], rows), _fork(branch.parts[1], rows))
+    parts = [_fork(part, rows, proofs) for part in branch.parts]
+    return Fork((int(rows[a]), int(rows[b])), parts[0], parts[1], leaf if proofs else None)
 
 
 def penalties_of(found: Bound, rows: Ints) -> list[Penalty]:

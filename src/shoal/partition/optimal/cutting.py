@@ -148,7 +148,7 @@ def raised(  # noqa: PLR0915 - a loop in one piece
 
     ``patience`` is how often in a row new cuts may raise it by less than a part of what is missing to what is enough.
     """
-    n, d = own.values.shape
+    n = len(own.values)
     k, known, proved, cuts, decisions = own.k, own.known, node.bound, node.cuts, node.decisions
     idle, seen, vain, highest = np.zeros(len(cuts), dtype=np.int64), proved.seen, 0, 0.0
     table = PairTable(kept_apart(decisions, own.table.distances), own.table.near)
@@ -181,9 +181,7 @@ def raised(  # noqa: PLR0915 - a loop in one piece
         least = np.minimum(priced.least, larger.least)
         feasible = lowered(relaxed.prices, least, k)
         spent = math.fsum(relaxed.multipliers * cuts.most)
-        scale = known + n * float(np.abs(feasible).max()) + float(relaxed.multipliers.sum())
-        operations = 16 * k * k + d + n + 2 * k * len(cuts) + (4 * (60 + 20 * k) ** 2 * k * k if k > LARGEST_K else 0)
-        rounding = 8 * operations * 2.0**-53 * scale
+        rounding = rounding_of(own, feasible, cuts, relaxed.multipliers)
         value = math.fsum(feasible) - spent - rounding
         if value > proved.value:
             active = np.flatnonzero(relaxed.multipliers > 0.0)
@@ -221,6 +219,14 @@ def raised(  # noqa: PLR0915 - a loop in one piece
         cuts, idle = join_cuts(cuts, more), np.concatenate([idle, np.zeros(len(more), dtype=np.int64)])
         seen = trim(seen, relaxed.prices, _MOST * n)
     return Node(decisions, replace(proved, seen=seen, complete=last is not None), cuts, last, basis)
+
+
+def rounding_of(own: Cutting, prices: Floats, cuts: Cuts, multipliers: Floats) -> float:
+    """Return more than the rounding errors of a bound by prices and multipliers, see above."""
+    (n, d), k = own.values.shape, own.k
+    scale = own.known + n * float(np.abs(prices).max()) + float(multipliers.sum())
+    operations = 16 * k * k + d + n + 2 * k * len(cuts) + (4 * (60 + 20 * k) ** 2 * k * k if k > LARGEST_K else 0)
+    return 8 * operations * 2.0**-53 * scale
 
 
 def _alone(node: Node, known: float) -> Floats:

@@ -65,10 +65,10 @@ def price_penalised(  # noqa: PLR0915 - a search loop in one piece
         base[level], held[:] = 0.0, 0
         for t in range(w):
             member[t] = firsts[number, t]
-            base[level] += _join(member[t], of_records, of_cuts, steps, multipliers, held) - prices[member[t]]
+            base[level] += join(member[t], of_records, of_cuts, steps, multipliers, held) - prices[member[t]]
             for s in range(t):
                 base[level] += distances[member[s], member[t]] / size
-        count[level] = _first_candidates(distances, prices, rank, member[:w], size, rows[level], own[level])
+        count[level] = first_candidates(distances, prices, rank, member[:w], size, rows[level], own[level])
         fresh = True
         while level >= w - 1:
             left = size - 1 - level
@@ -76,7 +76,7 @@ def price_penalised(  # noqa: PLR0915 - a search loop in one piece
                 looks += 1
                 if looks % _LOOK == 0 and watch[STOP] != 0:
                     return
-                count[level] = _narrow(
+                count[level] = narrow(
                     distances, near, of_records, of_cuts, cut_starts, cut_rows, steps, multipliers, held, looked,
                     member[: level + 1], rows[level], own[level], keys[level], count[level], left, base[level], best,
                     smallest, place, penalty,
@@ -100,7 +100,7 @@ def price_penalised(  # noqa: PLR0915 - a search loop in one piece
                     member[size - 1] = rows[level, first]
                     keep_group(found[number], counts, number, member)
                 if level >= w:
-                    _leave(member[level], of_records, of_cuts, held)
+                    leave(member[level], of_records, of_cuts, held)
                 level -= 1
                 continue
             taken, adds = rows[level, first], own[level, first]
@@ -110,7 +110,7 @@ def price_penalised(  # noqa: PLR0915 - a search loop in one piece
                 rows[level, last], own[level, last], keys[level, last],
             )  # fmt: skip
             member[level + 1] = taken
-            base[level + 1] = base[level] + adds + _join(taken, of_records, of_cuts, steps, multipliers, held)
+            base[level + 1] = base[level] + adds + join(taken, of_records, of_cuts, steps, multipliers, held)
             for a in range(last):
                 rows[level + 1, a] = rows[level, a]
                 own[level + 1, a] = own[level, a] + distances[taken, rows[level, a]] / size
@@ -156,7 +156,7 @@ def _fits(mates: Ints, members: Ints, row: int, missing: int, left: int) -> bool
 
 
 @kernel
-def _first_candidates(
+def first_candidates(
     distances: Floats, prices: Floats, rank: Ints, members: Ints, size: int, rows: Ints, own: Floats
 ) -> int:
     """Write the records that may join the first members, and what they add; return how many."""
@@ -174,7 +174,7 @@ def _first_candidates(
 
 
 @kernel
-def _narrow(
+def narrow(
     distances: Floats,
     near: Floats,
     of_records: Ints,
@@ -259,7 +259,7 @@ def _share_out(records: Ints, multiplier: float, step: int, left: int, place: In
 
 
 @kernel
-def _join(i: int, of_records: Ints, of_cuts: Ints, steps: Ints, multipliers: Floats, held: Ints) -> float:
+def join(i: int, of_records: Ints, of_cuts: Ints, steps: Ints, multipliers: Floats, held: Ints) -> float:
     """Count record i in its cuts; return the multipliers of those for which it made the group count once more."""
     paid = 0.0
     for e in range(of_records[i], of_records[i + 1]):
@@ -270,7 +270,7 @@ def _join(i: int, of_records: Ints, of_cuts: Ints, steps: Ints, multipliers: Flo
 
 
 @kernel
-def _leave(i: int, of_records: Ints, of_cuts: Ints, held: Ints) -> None:
+def leave(i: int, of_records: Ints, of_cuts: Ints, held: Ints) -> None:
     """Count record i in its cuts no longer."""
     for e in range(of_records[i], of_records[i + 1]):
         held[of_cuts[e]] -= 1

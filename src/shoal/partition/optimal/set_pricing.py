@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from shoal.kernels.arrays import Floats, Ints
     from shoal.partition.optimal.near_groups import PairTable
 
-_BRANCHES = 20_000  # of a root
+_BRANCHES = (20_000, 300)  # of a root, for groups of k and for larger ones
 _KEPT = 6  # groups of each root that are added
 _CHUNK = 16  # roots of a task
 
@@ -88,7 +88,7 @@ def price_sets(
             found = np.empty((len(roots), _KEPT, asked.size), dtype=np.int64)
             jobs.append((roots, least, found, counts))
             own = (table.distances, crowd, prices, rank, home, asked.size, roots, *limits)
-            tasks.append(partial(price_roots, *own, _BRANCHES, least, found, counts, watch))
+            tasks.append(partial(price_roots, *own, _BRANCHES[larger], least, found, counts, watch))
     if run_watched(tasks, [watch], threads, over) is None:
         return None
     all_least, groups = np.full(n, -neglect), []

@@ -24,18 +24,34 @@ class Leaf(NamedTuple):
 
 
 class Fork(NamedTuple):
-    """Two proofs: one for partitions with both rows of a pair in one group, one for those with them in two."""
+    """Two proofs: one for partitions with both rows of a pair in one group, one for those with them in two.
+
+    ``before`` is what was proved before there were two, where that says which groups count in them.
+    """
 
     pair: tuple[int, int]
     together: Leaf | Fork
     apart: Leaf | Fork
+    before: Leaf | None = None
+
+
+class Listing(NamedTuple):
+    """Prices of some rows, and penalties, that say which groups a partition that costs less than a limit has."""
+
+    prices: Floats
+    penalties: tuple[Penalty, ...]
+    limit: float
 
 
 class Branches(NamedTuple):
-    """The proof of a block that was divided: its rows, and what is proved in each branch."""
+    """The proof of a block that was divided: its rows, what is proved in each branch, and which groups count there.
+
+    Where there is a ``listing``, branches are about partitions below its limit.
+    """
 
     rows: Ints
-    tree: Fork
+    tree: Leaf | Fork
+    listing: Listing | None = None
 
 
 class Proved(NamedTuple):
