@@ -110,7 +110,7 @@ def _on_disk(folder: Path) -> int:
     for here, _, names in os.walk(folder):
         for name in names:
             with suppress(OSError):
-                size += os.stat(f"{here}/{name}").st_size
+                size += Path(here, name).stat().st_size
     return size
 
 
