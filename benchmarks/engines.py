@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ import numpy as np
 import polars as pl
 
 import shoal
-from record import Recorder, load
+from record import Recorder, load, machine
 
 _PIECE = 500_000  # records of a file
 _TICK = os.sysconf("SC_CLK_TCK")
@@ -56,9 +57,10 @@ def run(quick: bool) -> None:
 
 def run_only(engine: str, n: int) -> None:
     """Run one size by one engine, and keep what was measured of others."""
-    _, rows = load("engines")
-    kept = [row for row in rows if (row["engine"], row["n"]) != (engine, n)]
-    Recorder("engines", False, kept).add(**measured(engine, n))
+    before, rows = load("engines")
+    kept = [{"commit": before["commit"], **row} for row in rows if (row["engine"], row["n"]) != (engine, n)]
+    commit = machine()["commit"]
+    Recorder("engines", False, kept).add(**measured(engine, n), commit=commit)
 
 
 def measured(engine: str, n: int) -> dict[str, Any]:
@@ -93,13 +95,23 @@ def _watched(process: subprocess.Popen[str], aside: Path) -> dict[str, Any]:
             cpu[pid] = (int(fields[11]) + int(fields[12])) / _TICK
             resident += pages * _PAGE
         memory = max(memory, resident)
-        disk = max(disk, sum(one.stat().st_size for one in aside.rglob("*") if one.is_file() and one.exists()))
+        disk = max(disk, _on_disk(aside))
         time.sleep(0.5)
     return {
         "cpu": round(sum(cpu.values()), 1),
         "peak_mib": round(memory / 2**20),
         "aside_mib": round(disk / 2**20),
     }
+
+
+def _on_disk(folder: Path) -> int:
+    """Return the bytes of all files in a folder, from which files and folders may vanish meanwhile."""
+    size = 0
+    for here, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                size += Path(here, name).stat().st_size
+    return size
 
 
 def _family(root: int) -> list[int]:

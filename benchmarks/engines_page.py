@@ -45,10 +45,20 @@ def engines() -> None:
         ]
         for row in rows
     ]
-    parts = [_INTRODUCTION, made_by("engines", machine), table(_HEAD, lines), _compared(rows), _billion(rows)]
+    made = made_by("engines", machine) + _other_commits(machine["commit"], rows)
+    parts = [_INTRODUCTION, made, table(_HEAD, lines), _compared(rows), _billion(rows)]
     write(DOCS / "results" / "engines.md", "\n\n".join(parts))
     shown = next(row for row in rows if (row["engine"], row["n"]) == ("duckdb", _TUTORIAL))
     put_between_marks(DOCS / "tutorials.md", "ten-million", _shown(shown))
+
+
+def _other_commits(last: str, rows: list[dict[str, Any]]) -> str:
+    """Name the commits of runs that were made before the last."""
+    others: dict[str, list[str]] = {}
+    for row in rows:
+        if row.get("commit", last) != last:
+            others.setdefault(row["commit"], []).append(f"`{row['engine']}` {row['n'] / 1e6:g} million")
+    return "".join(f" Of commit {commit}: {', '.join(runs)}." for commit, runs in others.items())
 
 
 def _compared(rows: list[dict[str, Any]]) -> str:
