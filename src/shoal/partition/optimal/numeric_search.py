@@ -18,6 +18,7 @@ import numpy as np
 from shoal.columns.scaling import Records
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.given_away import excesses
+from shoal.kernels.representatives import group_rows
 from shoal.kernels.watch import new_watch
 from shoal.partition.optimal import large
 from shoal.partition.optimal.certificate import prove, why_no_bound
@@ -45,6 +46,7 @@ _SETTLED = 0.2  # their first temperature, times the mean error of a record, in 
 _FEWER = 12  # neighbours of a record in these, which are found anew in every cycle
 _SORTED = 10  # k from which a median costs by the size of its group
 _WIDE = 10  # columns from which a proposal costs by their number
+_DEAREST, _AGAIN, _TIMES = 600, 290, 4  # records of the dearest groups, proposals for each, and how often
 _LARGE_GROUPS = 12  # k from which one annealing in place finds better groups than combining does
 
 
@@ -158,8 +160,8 @@ class NumericSearch:
             groups = large.cycle_of_table(
                 table, state.groups, passes, seeds, hottest=hottest, threads=threads, pace=pace, progress=progress
             )
-            if groups is not None and self._refined_after(passes):
-                groups = refine(Records(self.problem.points), groups, self.problem.k, new_watch())
+            if groups is not None and bool((self.problem.blocks == self.problem.blocks[0]).all()):
+                groups = self._improve_apart(groups, passes, seeds)
         else:
             groups = self._cycle_of_regions(state.groups, passes, seeds, threads, pace, progress)
         if groups is None:
@@ -205,10 +207,25 @@ class NumericSearch:
         seen = [block.seen for block in state.blocks]
         return prove(self.problem, state.groups, until, threads, enough=enough, tell=tell, seen=seen)
 
-    def _refined_after(self, passes: int) -> bool:
-        """Whether groups are refined after a cycle, which knows no blocks."""
-        blocks, (n, d) = self.problem.blocks, self.problem.values.shape
-        return large.refined_after(n, d, self.problem.k, passes) and bool((blocks == blocks[0]).all())
+    def _improve_apart(self, groups: Ints, passes: int, seeds: tuple[int, int]) -> Ints:
+        """Improve what annealing a whole table is not made for; blocks are not known here.
+
+        Large groups are refined. Of small ones the dearest are annealed once more, with more neighbours: where tails
+        are heavy, a few groups of outliers cost as much as all others.
+        """
+        problem, (n, d) = self.problem, self.problem.values.shape
+        if large.refined_after(n, d, problem.k, passes):
+            return refine(Records(problem.points), groups, problem.k, new_watch())
+        if problem.k > _LARGE_GROUPS:
+            return groups
+        some, watch = min(passes, _AGAIN), new_watch()
+        for again in range(_TIMES):
+            rows, found = _dearest(problem, groups), groups.copy()
+            own = (*seeds, again, 2)
+            labels = _improve_region(problem, groups, rows, passes=some, seeds=own, watch=watch, saved=None)
+            found[rows] = labels + len(groups)
+            groups = better_parts(problem.values, None, groups, renumbered(found), problem.k)
+        return groups
 
     def _cycle_of_regions(
         self,
@@ -242,6 +259,15 @@ class NumericSearch:
             return None
         pace.measured(passes, time.monotonic() - began)
         return better_parts(problem.values, problem.objective, groups, join_blocks(regions, labels), problem.k)
+
+
+def _dearest(problem: Problem, groups: Ints) -> Ints:
+    """Return the rows of the groups that cost most, some hundred of them."""
+    order, starts = group_rows(groups)
+    errors = errors_of_groups(problem.values, problem.objective, order, starts, problem.k)
+    dear = np.argsort(-errors, kind="stable")
+    taken = dear[np.cumsum(np.diff(starts)[dear]) <= _DEAREST]
+    return np.flatnonzero(np.isin(groups, taken))
 
 
 def _quick_groups(problem: Problem, threads: int) -> Ints:
