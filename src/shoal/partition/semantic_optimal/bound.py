@@ -74,6 +74,7 @@ def lower_bound(
     portions: Portions,
     until: float,
     threads: int,
+    *,
     enough: float | None = None,
     tell: TellBound = float,
     rounds: int = 10_000,
