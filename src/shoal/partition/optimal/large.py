@@ -50,6 +50,7 @@ _SEARCHING = 0.6  # part of the seconds that are left after it
 _REFINING, _BESIDE = 0.65, 0.3  # part of the seconds allowed, and of those of a cycle, that refining may take
 _DESCENT = 10  # the fewest proposals that gain something
 _LOOKING, _BETTER = 0.4, 0.1  # part of the seconds allowed, and of those of a cycle, that neighbours may take
+_SOONER = 1.3  # times the seconds of a lesser slack, from which a larger one saves enough
 _WHOLE, _REGION = 50_000, 100_000  # records of a table that is one region, and of a region of a huge one
 _HALF = 0.56  # part of a table between these that is a region: two cores, and as little border as that leaves
 _TURNS = 4  # proposals for a record in a row
@@ -184,9 +185,13 @@ def _reach(records: int, k: int, width: int) -> int:
 
 
 def _affordable(looking: Floats, seconds: float) -> int:
-    """Return which slack is the least with which neighbours are found in so many seconds, the exact ones left out."""
+    """Return which slack is the least with which neighbours are found in so many seconds, the exact ones left out.
+
+    One that saves little time beside a lesser one is not taken: groups of far neighbours are a bad start.
+    """
     enough = np.flatnonzero(looking[1:] <= seconds)
-    return 1 + int(enough[0]) if len(enough) else len(looking) - 1
+    soonest = looking[1 + enough[0]] if len(enough) else looking[-1]
+    return 1 + int(np.flatnonzero(looking[1:] <= _SOONER * soonest)[0])
 
 
 def _seconds(n: int, d: int, k: int, passes: int) -> float:
