@@ -70,7 +70,7 @@ class Places:
         self.name, self.quick, self.key = name, quick, key
         self.rows: list[dict[str, Any]] = []
         if not quick and (RESULTS / f"{name}.jsonl").exists():
-            self.rows = [row for row in load(name)[1] if "commit" in row and all(part in row for part in key)]
+            self.rows = [row for row in load(name)[1] if all(part in row for part in key)]
 
     def put(self, place: tuple[Any, ...], rows: Sequence[dict[str, Any]]) -> None:
         """Record the rows of a place."""
@@ -85,9 +85,9 @@ class Places:
 
 
 def load(name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return the machine and the results of the last run of a benchmark."""
-    lines = [json.loads(line) for line in (RESULTS / f"{name}.jsonl").read_text().splitlines()]
-    return lines[0], lines[1:]
+    """Return the machine and the results of the last run of a benchmark, each with its commit."""
+    first, *rows = [json.loads(line) for line in (RESULTS / f"{name}.jsonl").read_text().splitlines()]
+    return first, [{"commit": first["commit"], **row} for row in rows]
 
 
 @contextmanager
