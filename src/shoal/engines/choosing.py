@@ -61,3 +61,8 @@ def open_engine(data: object, asked: EngineSettings, threads: int | None) -> Eng
             "out"
         )
     return DuckdbEngine(parquet_files(data), asked.memory_bytes, threads)
+
+
+def writes_one_file(name: str) -> bool:
+    """Whether an engine writes a single file where one is named: each task of Spark writes its own."""
+    return name != "spark"

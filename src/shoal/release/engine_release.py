@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from shoal.engines.choosing import writes_one_file
 from shoal.engines.engine import Engine
 from shoal.engines.parquet import single_file
 from shoal.errors import FileError, PlanError, listed
@@ -134,8 +135,8 @@ class EngineRelease(UnmeasuredRelease):
 
 def check_engine_output(path: Path, engine: str, inputs: Inputs, overwrite: bool) -> None:
     """Refuse a path that the rows of an engine cannot be written to, before any work is done."""
-    if single_file(path) and engine == "spark":
-        raise FileError(f"'{path}': Spark writes a folder of Parquet files; name one that is not there yet")
+    if single_file(path) and not writes_one_file(engine):
+        raise FileError(f"'{path}': {engine.title()} writes a folder of Parquet files; name one that is not there yet")
     if single_file(path):
         check_output(path, inputs, overwrite)
         return
