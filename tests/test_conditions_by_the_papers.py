@@ -169,7 +169,7 @@ def classes(released: pl.DataFrame, seen: Sequence[str]) -> list[list[int]]:
     return list(found.values())
 
 
-def figure(name: str, asked: Any, group: list[Any], table: list[Any], distance: str) -> float:
+def figure(name: str, asked: Any, group: list[Any], *, table: list[Any], distance: str) -> float:
     """What a group has of a condition. In an order missing values have no place."""
     if name == "distinct":
         return distinct(group)
@@ -274,7 +274,9 @@ def compared(table: pl.DataFrame, sets: list[list[str]], asked: dict[str, dict[s
     def figures(groups: list[list[int]], column: str, name: str) -> list[float]:
         values = columns[column]
         limit = asked[column][name]
-        return [figure(name, limit, [values[r] for r in rows], values, DISTANCE[column]) for rows in groups]
+        return [
+            figure(name, limit, [values[r] for r in rows], table=values, distance=DISTANCE[column]) for rows in groups
+        ]
 
     wholes = classes(table, strata) if strata else [list(range(len(table)))]
     possible = all(
