@@ -211,7 +211,7 @@ def test_what_it_costs_is_told(gaps, told):
 def test_a_release_with_a_rare_pattern_is_not_made(monkeypatch):
     table = with_gaps(people(), NUMBERS, holes("one cell", 60, 3))
     shoal.protect(table, K, NUMBERS, method="mondrian")
-    monkeypatch.setattr("shoal.release.grouping.share_patterns", lambda quasi, groups, _: (quasi, groups))
+    monkeypatch.setattr("shoal.release.grouping.share_patterns", lambda quasi, groups, *_: (quasi, groups))
     with pytest.raises(BrokenPromise, match="1 combination of 'age', 'income' and 'born', missing cells included, has"):
         shoal.protect(table, K, NUMBERS, method="mondrian")
 
