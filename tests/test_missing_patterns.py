@@ -312,6 +312,16 @@ def test_on_the_whole_few_more_cells_are_suppressed_than_must_be():
     assert least < lost < 1.15 * least  # a greedy choice, and not far off
 
 
+@pytest.mark.parametrize("method", ["mdav", "v-mdav", "optimal"])
+def test_the_groups_of_a_tiny_release_lose_as_few_cells_as_they_must(method):
+    for seed in range(12):
+        gone = np.random.default_rng(seed).random((8, 2)) < 0.25
+        table = with_gaps(people(8, seed), ["age", "income"], gone)
+        release = shoal.protect(table, K, ["age", "income"], method=method)
+        least = sum(fewest(gone[release.groups == g], K) for g in np.unique(release.groups))
+        assert release.data.select("age", "income").null_count().sum_horizontal()[0] == gone.sum() + least
+
+
 def test_patterns_have_k_records_in_every_stratum():
     rng = np.random.default_rng(2)
     missing, strata = rng.random((300, 4)) < 0.15, np.sort(rng.integers(0, 12, 300))
