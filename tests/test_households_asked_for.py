@@ -10,6 +10,7 @@ import pytest
 
 import shoal
 from command_line import manifest_of, run
+from given_away_by_definition import equal_distance, kept
 from household_tables import HOUSEHOLD, PERSON, fewest_households, inside, same_members, survey
 from shoal.app import draft
 from shoal.release.household_checks import check_households
@@ -96,6 +97,20 @@ def test_conditions_are_kept_where_all_variables_are_those_of_members():
     release = shoal.protect(table, 3, PERSON, household="hid", method="mdav", conditions={"sex": {"distinct": 2}})
     assert fewest_households(table, release.data, [PERSON]) >= 3
     assert release.summary.conditions[0].reached["distinct"] >= 2
+
+
+def test_conditions_hold_for_those_who_know_a_member_and_the_size_of_her_household():
+    """Readers who count rows know sizes: records that share released values and size keep what is asked."""
+    table = survey()
+    asked = {"sex": {"entropy": 1.7}, "tenure": {"distinct": 2, "t": 0.4}}
+    release = shoal.protect(table, 3, PERSON, household="hid", method="mdav", conditions=asked)
+    seen = release.data.select(PERSON).with_columns(table["sex"], table["tenure"], size=pl.len().over(table["hid"]))
+    parts = seen.partition_by(*PERSON, "size")
+    assert len(parts) > 10
+    every = table["tenure"].to_list()
+    for part in parts:
+        assert kept(part["sex"].to_list(), asked["sex"], lambda _: 0.0)
+        assert kept(part["tenure"].to_list(), asked["tenure"], lambda group: equal_distance(group, every))
 
 
 def test_a_key_of_persons_who_move_between_households_needs_a_word():

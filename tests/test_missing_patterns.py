@@ -211,7 +211,7 @@ def test_what_it_costs_is_told(gaps, told):
 def test_a_release_with_a_rare_pattern_is_not_made(monkeypatch):
     table = with_gaps(people(), NUMBERS, holes("one cell", 60, 3))
     shoal.protect(table, K, NUMBERS, method="mondrian")
-    monkeypatch.setattr("shoal.release.grouping.share_patterns", lambda quasi, groups, _: (quasi, groups))
+    monkeypatch.setattr("shoal.release.grouping.share_patterns", lambda quasi, groups, *_: (quasi, groups))
     with pytest.raises(BrokenPromise, match="1 combination of 'age', 'income' and 'born', missing cells included, has"):
         shoal.protect(table, K, NUMBERS, method="mondrian")
 
@@ -310,6 +310,16 @@ def test_on_the_whole_few_more_cells_are_suppressed_than_must_be():
         lost += int((hidden & ~missing).sum())
         least += fewest(missing, 3)
     assert least < lost < 1.15 * least  # a greedy choice, and not far off
+
+
+@pytest.mark.parametrize("method", ["mdav", "v-mdav", "optimal"])
+def test_the_groups_of_a_tiny_release_lose_as_few_cells_as_they_must(method):
+    for seed in range(12):
+        gone = np.random.default_rng(seed).random((8, 2)) < 0.25
+        table = with_gaps(people(8, seed), ["age", "income"], gone)
+        release = shoal.protect(table, K, ["age", "income"], method=method)
+        least = sum(fewest(gone[release.groups == g], K) for g in np.unique(release.groups))
+        assert release.data.select("age", "income").null_count().sum_horizontal()[0] == gone.sum() + least
 
 
 def test_patterns_have_k_records_in_every_stratum():

@@ -13,6 +13,10 @@ the fewest cells for each record that is no longer lacking is done first. Where 
 one by one, those with most missing cells first. Borrowed are the records that are nearest to those with the pattern, a
 suppressed cell counting as the centre of its column.
 
+A search with conditions on confidential columns has larger groups than k alone needs, and has counted what a gap costs
+all of such a group. Parts that lack the same cells seldom meet the conditions by themselves, and to repair them costs
+more than the cells do: so these groups are cut only where every part meets them.
+
 Patterns are no strata from the start: few records lack the same cells, and groups of these alone would be wide,
 which loses more than some cells, on skewed columns twice as much. In a set of one column, though, records without it
 have nothing else to lose: they are kept apart, and where they are fewer than k, those near the mean lose theirs.
@@ -35,6 +39,8 @@ from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.mixed import distances
 from shoal.kernels.numbering import number_keys
+from shoal.kernels.representatives import group_rows
+from shoal.partition.conditions.condition import Condition
 
 Nearness = Callable[[Ints, Ints], Floats]  # of records (m,) to the centre of others
 
@@ -42,22 +48,40 @@ _ALL_AT_ONCE = 1 << 14  # pairs of patterns up to which the best step of all is 
 _LOOKED_AT = 1 << 13  # records among which the nearest are looked for
 
 
-def share_patterns(quasi: QuasiIdentifiers, codes: Ints, k: int) -> tuple[QuasiIdentifiers, Ints]:
+def share_patterns(
+    quasi: QuasiIdentifiers, codes: Ints, k: int, condition: Condition | None = None
+) -> tuple[QuasiIdentifiers, Ints]:
     """Suppress cells of a set so that at least k records of every group, or stratum, share which are missing.
 
-    Returns the columns without the cells that are suppressed, and the groups cut by what is missing.
+    Returns the columns without the cells that are suppressed, and the groups cut by what is missing. A group that meets
+    a ``condition`` is not cut into parts that miss it: all of its records lose what any of them lacks.
     """
     places = [j for j, column in enumerate(quasi.columns) if not column.observed.all()]
     if not places:
         return quasi, codes
     missing = np.column_stack([~quasi.columns[j].observed for j in places])
     hidden = suppress_rare_patterns(missing, codes, k, _nearness(quasi))
+    cut = number_patterns(hidden, codes)[0]
+    if condition is not None:
+        own = number_keys(codes)[0]
+        whole = _spoilt_by_cutting(own, cut, condition)[own]
+        if whole.any():
+            shared = np.column_stack([np.bincount(own, column) > 0 for column in missing.T])
+            hidden[whole] = shared[own[whole]]
+            cut = number_patterns(hidden, codes)[0]
     columns = list(quasi.columns)
     for i, j in enumerate(places):
         if (hidden[:, i] & ~missing[:, i]).any():
             column, there = columns[j], ~hidden[:, i]
             columns[j] = replace(column, values=np.where(there, column.values, 0), observed=there)
-    return replace(quasi, columns=columns), number_patterns(hidden, codes)[0]
+    return replace(quasi, columns=columns), cut
+
+
+def _spoilt_by_cutting(groups: Ints, cut: Ints, condition: Condition) -> Flags:
+    """Return which groups (g,) meet a condition that some part of them does not."""
+    spoilt = np.zeros(int(groups.max()) + 1, dtype=bool)
+    spoilt[groups[condition.failing(group_rows(cut))[cut]]] = True
+    return spoilt & ~condition.failing(group_rows(groups))
 
 
 def alike_in_groups(quasi: QuasiIdentifiers, groups: Ints) -> QuasiIdentifiers:

@@ -119,7 +119,9 @@ def complete_groups(
     plan, apart = declared.plan, made.apart
     patterns = plan.missing_patterns == "counted"
     if patterns:
-        alike = [share_patterns(*pair, plan.k) for pair in zip(declared.sets, groups, strict=True)]
+        # a search has found its groups as they are; those of other methods may be large, and are repaired once cut
+        kept = counting_persons(declared.told, strata.persons, plan.k) if declared.told and made.searched else None
+        alike = [share_patterns(*pair, plan.k, kept) for pair in zip(declared.sets, groups, strict=True)]
         declared, groups = replace(declared, sets=[quasi for quasi, _ in alike]), [own for _, own in alike]
     conditions = conditions_of(declared, table, strata.persons)
     within = [(codes, strata.codes) for codes in apart]
