@@ -284,11 +284,11 @@ def counts_of(hidden, strata):
     return np.unique(np.column_stack([hidden, strata]), axis=0, return_counts=True)[1]
 
 
-@settings(max_examples=150)
+@settings(max_examples=250)
 @given(data=st.data())
 def test_patterns_are_never_rare_and_near_the_fewest_cells_are_suppressed(data):
     d = data.draw(st.integers(1, 3), label="d")
-    rows = data.draw(st.lists(st.lists(st.booleans(), min_size=d, max_size=d), min_size=2, max_size=8), label="rows")
+    rows = data.draw(st.lists(st.lists(st.booleans(), min_size=d, max_size=d), min_size=2, max_size=9), label="rows")
     missing = np.array(rows)
     k = data.draw(st.integers(2, min(4, len(rows))), label="k")
     alone = np.zeros(len(rows), dtype=np.int64)
@@ -297,7 +297,7 @@ def test_patterns_are_never_rare_and_near_the_fewest_cells_are_suppressed(data):
     assert counts_of(hidden, alone).min() >= k
     least, lost = fewest(missing, k), int((hidden & ~missing).sum())
     assert least <= lost
-    if not least or len(rows) < 2 * k:
+    if not least or len(rows) < 3 * k:
         assert lost == least
 
 

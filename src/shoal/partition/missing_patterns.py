@@ -9,8 +9,9 @@ that are to be expected of missing cells, are made so afterwards.
 A larger group may be cut by the patterns of its records. A pattern of fewer than k of them borrows those that it lacks
 from one with fewer missing cells that has more than k, or unites with another one: its own records lose the cells that
 the other has not, and the other way round. Of all that can be done for all rare patterns of a group, what suppresses
-the fewest cells for each record that is no longer lacking is done first. Where patterns are many, they are looked at
-one by one, those with most missing cells first. Borrowed are the records that are nearest to those with the pattern, a
+the fewest cells for each record that is no longer lacking is done first. In a group of fewer than 3k records that is
+compared with the best that there is (:mod:`.pattern_pairs`). Where patterns are many, they are looked at one by one,
+those with most missing cells first. Borrowed are the records that are nearest to those with the pattern, a
 suppressed cell counting as the centre of its column.
 
 A search with conditions on confidential columns has larger groups than k alone needs, and has counted what a gap costs
@@ -41,8 +42,10 @@ from shoal.kernels.mixed import distances
 from shoal.kernels.numbering import number_keys
 from shoal.kernels.representatives import group_rows
 from shoal.partition.conditions.condition import Condition
+from shoal.partition.pattern_pairs import best_pair
 
 Nearness = Callable[[Ints, Ints], Floats]  # of records (m,) to the centre of others
+Settled = tuple[Flags, Ints]  # a pattern, and the records that get it
 
 _ALL_AT_ONCE = 1 << 14  # pairs of patterns up to which the best step of all is looked for
 _LOOKED_AT = 1 << 13  # records among which the nearest are looked for
@@ -144,9 +147,27 @@ def suppress_rare_patterns(missing: Flags, groups: Ints, k: int, nearness: Nearn
     for group in np.unique(home[counts < k]).tolist():
         numbers = np.flatnonzero(home == group)
         rows = [order[ends[number] - counts[number] : ends[number]] for number in numbers]
-        for cells, settled in _Table(hidden[first[numbers]], rows, k, nearness).settled():
-            hidden[settled] = cells
+        settled = _Table(hidden[first[numbers]], rows, k, nearness).settled()
+        if sizes[group] < 3 * k:
+            settled = _fewer(settled, hidden[first[numbers]], rows, k, nearness)
+        for cells, whose in settled:
+            hidden[whose] = cells
     return hidden
+
+
+def _fewer(settled: list[Settled], cells: Flags, rows: list[Ints], k: int, nearness: Nearness) -> list[Settled]:
+    """Return the two patterns with the fewest missing cells of a group of fewer than 3k, where they have fewer."""
+    pair = best_pair(cells, np.array([len(own) for own in rows]), k)
+    if pair is None or pair.missing >= sum(int(pattern.sum()) * len(own) for pattern, own in settled):
+        return settled
+    none = np.zeros(0, dtype=np.int64)
+    second = np.concatenate([none, *(own for own, must in zip(rows, pair.only, strict=True) if must)])
+    either = np.concatenate([none, *(own for own, may in zip(rows, pair.either, strict=True) if may)])
+    if pair.many:
+        near = nearness(second if len(second) else either, either)
+        second = np.concatenate([second, either[np.lexsort((either, near))[: pair.many]]])
+    first = np.setdiff1d(np.concatenate(rows), second)
+    return [(pair.first, first), (pair.second, np.sort(second))]
 
 
 class _Table:
@@ -154,13 +175,13 @@ class _Table:
 
     def __init__(self, cells: Flags, rows: list[Ints], k: int, nearness: Nearness) -> None:
         self.cells = cells.copy()
-        self.rows = rows
+        self.rows = list(rows)
         self.counts = np.array([len(own) for own in rows])
         self.k = k
         self.nearness = nearness
         self.place = {pattern.tobytes(): p for p, pattern in enumerate(self.cells)}
 
-    def settled(self) -> list[tuple[Flags, Ints]]:
+    def settled(self) -> list[Settled]:
         """Return patterns of at least k records, with their rows."""
         while True:
             rare = np.flatnonzero((self.counts > 0) & (self.counts < self.k))
