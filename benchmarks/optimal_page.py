@@ -22,8 +22,8 @@ _OPTIMAL = 0.01  # gap in percent below which a partition counts as the optimum
 _INTRODUCTION = """# optimal
 
 What the method [`optimal`](../methods/optimal.md) loses for a time, what is proved about the least possible loss, and
-how its loss goes down on many records. Loss is 100 SSE / SST in percent, on z-scores; lower is better. Medians of five
-seeds, and in brackets the least and the greatest where they differ.
+how its loss goes down on many records. Loss is 100 SSE / SST in percent, on z-scores; lower is better. Medians over
+{seeds}, and in brackets the least and the greatest where they differ.
 
 ## The reference sets
 
@@ -53,8 +53,9 @@ def optimal() -> None:
     losses: Losses = {}
     for row in rows:
         losses.setdefault((row["data"], row["k"], row["time"]), []).append(row["loss"])
+    seeds = max(map(len, losses.values()))
     parts = [
-        _INTRODUCTION,
+        _INTRODUCTION.format(seeds=f"{seeds} seed{'s' * (seeds > 1)}"),
         made_by("optimal", machine),
         _reference(losses, proved, others, spread),
         _TAKEN,
