@@ -159,7 +159,7 @@ class _Repair:
         rows = group_rows(groups)
         centres, found, order = self.space.of(rows), groups.copy(), rows.order.copy()
         failing = failing[np.argsort(missing[failing] * (1 if len(groups) > _FEW else -1), kind="stable")]
-        first = failing[:: max(len(failing) // _TRIED_FIRST, 1)]
+        first = np.ascontiguousarray(failing[:: max(len(failing) // _TRIED_FIRST, 1)])  # kernels are compiled for these
         rest = failing[~np.isin(failing, first)]
         before = int(self.tries[0])
         for some in (first, rest):
