@@ -5,7 +5,7 @@ from __future__ import annotations
 from shoal.columns.quasi_identifiers import QuasiIdentifiers
 from shoal.partition.k_modes import k_modes
 from shoal.partition.mdav_by_record import mdav_generic, s_mdav
-from shoal.partition.method import Method, Option
+from shoal.partition.method import SEARCH_OPTIONS, Method, Option
 from shoal.partition.mondrian import (
     MIXED,
     POST_ORDER,
@@ -46,17 +46,7 @@ CATEGORICAL = (
         source="this project; see its page",
         cost="O(h) a step for hierarchies of h names, after sa-mdav or sa-mondrian",
         options=(
-            Option("steps", "changes to propose; as many as suit the size where nothing is said", None, int, least=0),
-            Option("time", "seconds to search instead of a number of steps", None, float, least=0),
-            Option(
-                "gap",
-                "end when at most this part of the loss, in percent, could be saved",
-                None,
-                float,
-                least=0,
-                most=100,
-            ),
-            Option("bound", "seconds to prove afterwards how low the loss could be", None, float, least=0),
+            *SEARCH_OPTIONS,
             Option(
                 "lower",
                 "which loss: that of information, column by column, or that of records, by their distances",

@@ -75,6 +75,14 @@ class Option:
             return text
 
 
+SEARCH_OPTIONS = (
+    Option("steps", "changes to propose; as many as suit the size where nothing is said", None, int, least=0),
+    Option("time", "seconds to search instead of a number of steps", None, float, least=0),
+    Option("gap", "end when at most this part of the loss, in percent, could be saved", None, float, least=0, most=100),
+    Option("bound", "seconds to prove afterwards how low the loss could be", None, float, least=0),
+)
+"""Options of every method that searches."""
+
 _A_VALUE = {float: "a number", int: "a whole number", bool: "true or false", str: "a word"}
 
 

@@ -15,7 +15,7 @@ from shoal.partition.fuzzy_c_means import fuzzy_c_means
 from shoal.partition.iv_mdav import iv_mdav
 from shoal.partition.k_ward import k_ward
 from shoal.partition.mdav import mdav, mdav_single
-from shoal.partition.method import Method, Option
+from shoal.partition.method import SEARCH_OPTIONS, Method, Option
 from shoal.partition.mst import mst
 from shoal.partition.optimal import optimal, search_numbers
 from shoal.partition.p_sensitive import p_sensitive
@@ -50,21 +50,7 @@ METHODS: dict[str, Method] = {
             doc="The least loss that a search finds: simulated annealing, crossover and set partitioning.",
             source="this project; see its page",
             cost="O(d) a step, after MDAV",
-            options=(
-                Option(
-                    "steps", "changes to propose; as many as suit the size where nothing is said", None, int, least=0
-                ),
-                Option("time", "seconds to search instead of a number of steps", None, float, least=0),
-                Option(
-                    "gap",
-                    "end when at most this part of the loss, in percent, could be saved",
-                    None,
-                    float,
-                    least=0,
-                    most=100,
-                ),
-                Option("bound", "seconds to prove afterwards how low the loss could be", None, float, least=0),
-            ),
+            options=SEARCH_OPTIONS,
             exclusive=(("steps", "time"), ("gap", "bound")),
             search=search_numbers,
         ),
