@@ -13,9 +13,11 @@ from reference import sse
 from shoal.partition.optimal import bound as bounds
 from shoal.partition.optimal.bound import lower_bound
 from shoal.partition.optimal.combine import draw
+from shoal.partition.optimal.cuts import cuts_of
 from shoal.partition.optimal.near_groups import pair_table
 from shoal.partition.optimal.problem import Problem
 from shoal.partition.optimal.seen_groups import add_groups, no_groups
+from shoal.partition.optimal.set_pricing import price_smallest
 from shoal.partition.optimal.start import start
 
 
@@ -60,6 +62,11 @@ CASES = [(seed, n, 2) for seed, n in zip(range(8), (4, 5, 6, 7, 8, 9, 9, 9), str
 CASES += [(seed, n, 3) for seed, n in zip(range(8), (6, 7, 8, 9, 10, 11, 11, 11), strict=True)]
 
 
+def priced_roots(table, prices, k, branches):
+    how = {"threads": 2, "over": lambda: False, "neglect": 0.0, "branches": branches}
+    return price_smallest(table, prices, bounds.ranked(prices)[1], cuts_of([], []), k, **how)
+
+
 @pytest.mark.parametrize(("seed", "n", "k"), CASES)
 def test_bound_lies_between_the_relaxation_and_the_optimum(seed, n, k):
     x = tiny_table(seed, n)
@@ -88,10 +95,10 @@ def test_pricing_finds_the_least_reduced_cost_of_every_root(seed, n, k):
     for rows in map(list, itertools.combinations(range(n), k)):
         root = max(rows, key=lambda row: (prices[row], row))
         expected[root] = min(expected[root], squares(x[rows]) - prices[rows].sum())
-    priced = bounds._price(pair_table(x, k), prices, k, 2, lambda: False, neglect=0.0, branches=10**6)
+    priced = priced_roots(pair_table(x, k), prices, k, branches=10**6)
     assert priced.least == pytest.approx(expected, abs=1e-9)
     found = np.zeros(n)
-    for rows in priced.found:
+    for rows in priced.found[0]:
         assert len(set(rows.tolist())) == k
         root = max(rows, key=lambda row: (prices[row], row))
         found[root] = min(found[root], squares(x[rows]) - prices[rows].sum())
@@ -104,10 +111,7 @@ def test_a_root_with_too_few_branches_keeps_a_lower_bound(seed, branches):
     x = tiny_table(seed, 13)
     prices = np.random.default_rng(seed).uniform(0.0, 2.0, 13)
     table = pair_table(x, 5)
-    few, all_of_them = (
-        bounds._price(table, prices, 5, 1, lambda: False, neglect=0.0, branches=limit).least
-        for limit in (branches, 10**6)
-    )
+    few, all_of_them = (priced_roots(table, prices, 5, branches=limit).least for limit in (branches, 10**6))
     assert (few <= all_of_them + 1e-9).all()
 
 
@@ -156,7 +160,7 @@ def test_only_exact_rounds_claim_a_bound(monkeypatch, exact):
     x = tiny_table(4, 11)
     least = least_squares(x, 3)
     if not exact:
-        monkeypatch.setattr(bounds, "_price", lambda *_, **__: None)
+        monkeypatch.setattr(bounds, "price_smallest", lambda *_, **__: None)
     values = [lower_bound(x, 3, no_groups(), np.arange(11) % 3, rounds=rounds).value for rounds in range(1, 60, 6)]
     assert max(values) <= least
     assert (max(values) > 0.0) == exact

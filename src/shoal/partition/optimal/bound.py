@@ -37,6 +37,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -44,12 +45,11 @@ from shoal.columns.scaling import Records
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.representatives import group_rows
 from shoal.kernels.threads import run_watched
-from shoal.kernels.watch import new_watch
 from shoal.partition.optimal.cuts import Cuts, cuts_of
-from shoal.partition.optimal.near_groups import PairTable, pair_table, settle
+from shoal.partition.optimal.near_groups import pair_table, settle
 from shoal.partition.optimal.objective import errors_of_groups
-from shoal.partition.optimal.pricing import price_roots
 from shoal.partition.optimal.seen_groups import SeenGroups, add_groups, add_partitions, relax_near, trim
+from shoal.partition.optimal.set_pricing import price_smallest
 from shoal.partition.univariate import cut_along
 
 LARGEST = 6000  # records of the largest table that a bound is computed for: distances of all pairs are held
@@ -63,7 +63,6 @@ _BRANCHES = (100, 20_000)  # of a root in the first exact round, and in later on
 _TINY = 1e-9  # part of the mean price that a reduced cost must be below 0 to count
 _KEPT = 4  # groups of each root that are added
 _MOST = 12  # times n: groups of the linear problem from which those that cost too much are dropped
-_CHUNK = 16  # roots of a task
 
 
 @dataclass(frozen=True)
@@ -167,7 +166,14 @@ def lower_bound(  # noqa: PLR0915 - a loop in one piece
             break
         stall, slack, started = stall / 4, slack / 4, time.monotonic()
         neglect = max(_NEGLECT, slack) * known / (n // k)
-        priced = _price(table, centre, k, threads, over, neglect=neglect, branches=branches)
+        how: dict[str, Any] = {
+            "threads": threads,
+            "over": over,
+            "neglect": neglect,
+            "branches": branches,
+            "kept": _KEPT,
+        }
+        priced = price_smallest(table, centre, ranked(centre)[1], cuts_of([], []), k, **how)
         if priced is None:
             break
         done, branches, taken = done + 1, _BRANCHES[1], time.monotonic() - started
@@ -179,11 +185,12 @@ def lower_bound(  # noqa: PLR0915 - a loop in one piece
             tell(value)
         if proved.complete or (enough is not None and proved.value >= enough):
             break
-        if len(priced.found) == 0:
+        found = priced.found[0]
+        if len(found) == 0:
             if slack < _NEGLECT and news == 0 and near.free:
                 break  # the solver's tolerance is reached
             slack = 0.0
-        seen = _with(seen, priced.found, values, k)
+        seen = _with(seen, found, values, k)
     return replace(proved, rounds=done, seen=seen)
 
 
@@ -257,42 +264,6 @@ def _fast(values: Floats, prices: Floats, seen: SeenGroups, k: int, threads: int
     ]
     run_watched(tasks, [], threads)
     return found[reduced < -_TINY * float(np.abs(prices).mean())]
-
-
-@dataclass(frozen=True)
-class _Priced:
-    """Least reduced cost of each root, and groups (m, k) with negative ones."""
-
-    least: Floats
-    found: Ints
-
-
-def _price(
-    table: PairTable, prices: Floats, k: int, threads: int, over: Callable[[], bool], *, neglect: float, branches: int
-) -> _Priced | None:
-    """Price all roots on threads; None where that was stopped."""
-    n = len(prices)
-    order, rank = ranked(prices)
-    watch, crowd = new_watch(), np.ascontiguousarray(table.near[:, k - 2])
-    none = np.full(n, -1)
-    tasks, jobs = [], []
-    for c in range(-(-n // _CHUNK)):
-        # roots with high prices take longest: every chunk has some of each
-        roots = np.ascontiguousarray(order[::-1][c :: -(-n // _CHUNK)])
-        least, counts = np.full(len(roots), -neglect), np.zeros(len(roots), dtype=np.int64)
-        found, zeros = np.empty((len(roots), _KEPT, k), dtype=np.int64), np.zeros(len(roots), dtype=np.int64)
-        jobs.append((roots, least, found, counts))
-        asked = (roots, zeros, zeros, np.zeros(len(roots)), branches)
-        tasks.append(
-            partial(price_roots, table.distances, crowd, prices, rank, none, k, *asked, least, found, counts, watch)
-        )
-    if run_watched(tasks, [watch], threads, over) is None:
-        return None
-    all_least = np.empty(n)
-    for roots, least, _, _ in jobs:
-        all_least[roots] = least
-    groups = [found[np.arange(_KEPT) < counts[:, None]] for _, _, found, counts in jobs]
-    return _Priced(all_least, np.concatenate(groups))
 
 
 def _with(seen: SeenGroups, found: Ints, values: Floats, k: int) -> SeenGroups:

@@ -6,8 +6,8 @@ candidates. The q least of these keys say what a group costs at least, and a can
 dropped. Then the nearest candidates of the others may be farther away, and so on. What is left is tried as a second
 member each: its distances to the other candidates count in full then.
 
-The others may have to hold a number of records of a set, between two limits: then the least keys are those of the best
-number of records inside the set and of others outside.
+The others may hold only so many records of a set: then the least keys are those of the best number of records inside
+the set and of others outside.
 
 Cost: O(m^2) for m candidates, a few times.
 """
@@ -28,7 +28,6 @@ def candidates_of(
     allowed: Flags,
     inside: Flags,
     size: int,
-    low: int,
     high: int,
     root: int,
     base: float,
@@ -38,7 +37,7 @@ def candidates_of(
 ) -> tuple[int, float]:
     """Write records that can be in a group of a root that is below the best; return how many, and a lower bound.
 
-    ``allowed`` (n,) are the records that may be with the root, of which ``low`` to ``high`` are ``inside`` (n,);
+    ``allowed`` (n,) are the records that may be with the root, at most ``high`` of those ``inside`` (n,);
     ``base`` is what the root costs alone, ``crowd`` (n,) the sum of the distances of a record to the size - 2 nearest
     others. ``rows`` and ``linear`` (n,) get the candidates and what they cost alone.
     """
@@ -57,11 +56,11 @@ def candidates_of(
         smallest[:] = np.inf
         for a in range(m):
             into_smallest(smallest[int(inside[rows[a]])], q, keys[a])
-        first = base + least_sum(smallest, low, high, q)
+        first = base + least_sum(smallest, high, q)
         if first >= best:
             return 0, best
-        without = base + least_sum(smallest, low, high, q - 1)
-        within = base + least_sum(smallest, low - 1, high - 1, q - 1)
+        without = base + least_sum(smallest, high, q - 1)
+        within = base + least_sum(smallest, high - 1, q - 1)
         kept = 0
         for a in range(m):
             if keys[a] + (within if inside[rows[a]] else without) < best:
@@ -70,7 +69,7 @@ def candidates_of(
         if q == 1:
             return kept, first
         if kept == m and turn > 0:
-            kept = _seconds(distances, inside, size, low, high, base, best, rows, linear, nearer, m)
+            kept = _seconds(distances, inside, size, high, base, best, rows, linear, nearer, m)
             if kept == m:
                 return m, first
         m = kept
@@ -90,7 +89,6 @@ def _seconds(
     distances: Floats,
     inside: Flags,
     size: int,
-    low: int,
     high: int,
     base: float,
     best: float,
@@ -112,7 +110,7 @@ def _seconds(
             if b != a and not dropped[b]:
                 key = linear[b] + distances[rows[a], rows[b]] / size + nearer[b]
                 into_smallest(smallest[int(inside[rows[b]])], others, key)
-        dropped[a] = base + linear[a] + least_sum(smallest, low - own, high - own, others) >= best
+        dropped[a] = base + linear[a] + least_sum(smallest, high - own, others) >= best
     kept = 0
     for a in range(m):
         if not dropped[a]:
@@ -122,20 +120,20 @@ def _seconds(
 
 
 @kernel
-def least_sum(smallest: Floats, low: int, high: int, count: int) -> float:
+def least_sum(smallest: Floats, high: int, count: int) -> float:
     """Return the least sum of ``count`` keys, see :func:`cheapest`."""
-    return cheapest(smallest, low, high, count)[1]
+    return cheapest(smallest, high, count)[1]
 
 
 @kernel
-def cheapest(smallest: Floats, low: int, high: int, count: int) -> tuple[int, float]:
-    """Return how many of the ``count`` keys with the least sum are inside a set, ``low`` to ``high``, and that sum.
+def cheapest(smallest: Floats, high: int, count: int) -> tuple[int, float]:
+    """Return how many of the ``count`` keys with the least sum are inside a set, at most ``high``, and that sum.
 
     ``smallest`` (2, count or more) are the smallest keys outside and inside, sorted, and infinite where there are no
     more. The sum is infinite where there is no such choice.
     """
     held, least = 0, np.inf
-    for inside in range(max(low, 0), min(high, count) + 1):
+    for inside in range(min(high, count) + 1):
         total = 0.0
         for t in range(inside):
             total += smallest[1, t]

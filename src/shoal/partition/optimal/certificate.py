@@ -17,6 +17,7 @@ from shoal.partition.optimal.branching import ENOUGH, Branch, Tree, branched, br
 from shoal.partition.optimal.cutting import LARGEST_K, cutting_of, raised, root_of
 from shoal.partition.optimal.problem import Problem
 from shoal.partition.optimal.seen_groups import SeenGroups, no_groups
+from shoal.partition.optimal.set_cutting import raised_by_sets
 from shoal.partition.search.found import Branches, Fork, Leaf, Listing, Penalty, Proved
 from shoal.partition.search.searchable import TellBound, join_blocks
 
@@ -95,8 +96,10 @@ def _prove_block(
     if found.rounds == 0 or (enough is not None and found.value >= enough):
         return found, None
     table = cutting_of(block.values, block.k, block.groups, block.threads, end)
+    if block.k > LARGEST_K:
+        return raised_by_sets(table, root_of(found), enough=enough, tell=tell).bound, None
     root = raised(table, root_of(found), enough=enough, tell=tell)
-    if block.k > LARGEST_K or root.relaxed is None or (enough is not None and root.bound.value >= enough):
+    if root.relaxed is None or (enough is not None and root.bound.value >= enough):
         return root.bound, None
     tree = branched_in_list(table, root, block.groups, enough=enough, tell=tell)
     if tree is None:

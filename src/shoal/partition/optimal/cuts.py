@@ -11,6 +11,9 @@ or seven with q = 4, such as the parts of a group of five or seven. And all reco
 set with q = k: eight records hold two groups of three, and the relaxation takes a third of eight. Groups that are taken
 whole break nothing.
 
+For large groups (:mod:`.set_cutting`) sets have k to 2k - 1 records and share none, and q is more than half of them.
+They are looked for among clusters and among groups with a share.
+
 Cost: a second or so for the shares of a thousand groups.
 
 Sources: M. Jepsen, B. Petersen, S. Spoorendonk and D. Pisinger, Subset-row inequalities applied to the vehicle-routing
@@ -28,7 +31,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from shoal.kernels.arrays import Floats, Ints
-from shoal.partition.optimal.seen_groups import SeenGroups, matrix_of
+from shoal.partition.optimal.seen_groups import SeenGroups, matrix_of, take_groups
 
 Rows: TypeAlias = tuple[int, ...]
 
@@ -144,12 +147,53 @@ def broken_cuts(seen: SeenGroups, shares: Floats, known: Cuts, k: int) -> Cuts:
     return cuts_of([rows for rows, _ in chosen], [step for _, step in chosen])
 
 
-def broken_sets(seen: SeenGroups, shares: Floats, known: Cuts, k: int) -> Cuts:
-    """Return disjoint sets of records that hold more groups of at least k than they can, none of them known."""
-    parts = np.flatnonzero(shares > _PART)
-    groups = [tuple(sorted(seen.rows[seen.starts[g] : seen.starts[g + 1]].tolist())) for g in parts]
-    sets = {rows for rows, _ in _connected(groups, shares[parts], k)} - set(known.sets())
-    return cuts_of(sorted(sets), [k] * len(sets))
+def clusters_of(values: Floats, k: int) -> list[Rows]:
+    """Return the clusters of k to 2k - 1 records that are found by joining the nearest ones, in three ways.
+
+    >>> clusters_of(np.array([[0.0], [1.0], [3.0], [9.0]]), 2)
+    [(0, 1), (0, 1, 2)]
+    """
+    from scipy.cluster.hierarchy import linkage
+
+    clusters: set[Rows] = set()
+    for how in ("average", "single", "ward"):
+        members: list[Rows] = [(row,) for row in range(len(values))]
+        for a, b in linkage(values, how)[:, :2].astype(np.int64).tolist():
+            # 2k records stand for any number that is too large
+            members.append((members[a] + members[b])[: 2 * k])
+            if k <= len(members[-1]) < 2 * k:
+                clusters.add(tuple(sorted(members[-1])))
+    return sorted(clusters)
+
+
+def broken_sets(seen: SeenGroups, shares: Floats, known: Cuts, clusters: list[Rows], k: int, n: int) -> Cuts:
+    """Return disjoint sets of k to 2k - 1 records of which more than one group holds more than half, none known.
+
+    They are looked for among clusters, the groups that have a part as their share, and two of these together.
+    """
+    used = np.flatnonzero(shares > _PART)
+    few, weights = take_groups(seen, used), shares[used]
+    groups = [tuple(rows.tolist()) for rows in np.split(few.rows, few.starts[1:-1])]
+    of_record: dict[int, list[int]] = defaultdict(list)
+    for g in np.flatnonzero(weights < 1.0 - _PART):
+        for row in groups[g]:
+            of_record[row].append(int(g))
+    sets = set(clusters)
+    for near in of_record.values():
+        for a, b in itertools.combinations_with_replacement(near, 2):
+            joined = tuple(sorted({*groups[a], *groups[b]}))
+            if len(joined) < 2 * k:
+                sets.add(joined)
+    tried = sorted(sets - set(known.sets()))
+    cuts = cuts_of(tried, [len(rows) // 2 + 1 for rows in tried])
+    above = counts_of(cuts, few, n) @ weights - 1.0
+    chosen: list[int] = []
+    taken: set[int] = set()
+    for c in np.argsort(-above, kind="stable")[: int((above > _ABOVE).sum())]:
+        if not taken & set(tried[c]):
+            chosen.append(int(c))
+            taken |= set(tried[c])
+    return take_cuts(cuts, np.array(chosen, dtype=np.int64))
 
 
 def _connected(groups: list[Rows], shares: Floats, k: int) -> dict[tuple[Rows, int], float]:

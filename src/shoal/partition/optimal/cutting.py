@@ -14,7 +14,7 @@ which each group holds that holds more than q (:mod:`.penalised`). What is found
 without cuts: each group counts for its root, or for the first record of its pair. Larger groups are priced when those
 of k are nearly done.
 
-Where k is above 6 cuts are those of sets alone, which are priced in another way (:mod:`.set_pricing`).
+Where k is above 6 cuts are those of sets alone, in another way (:mod:`.set_cutting`).
 
 Each round solves the linear problem on the groups seen and prices its solution, which gives a bound. When that is about
 as high as the solution, cuts are added that the shares break, and those that had no multiplier for a while are dropped.
@@ -48,7 +48,6 @@ from shoal.partition.optimal.bound import Bound, lowered, ranked
 from shoal.partition.optimal.cuts import (
     Cuts,
     broken_cuts,
-    broken_sets,
     cores_of,
     cuts_of,
     cuts_of_records,
@@ -61,7 +60,7 @@ from shoal.partition.optimal.objective import errors_of_groups
 from shoal.partition.optimal.penalised import price_penalised
 from shoal.partition.optimal.program import Basis, Program
 from shoal.partition.optimal.seen_groups import Relaxed, SeenGroups, add_groups, trim
-from shoal.partition.optimal.set_pricing import Priced, price_sets
+from shoal.partition.optimal.set_pricing import Priced
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +68,7 @@ if TYPE_CHECKING:
     from shoal.kernels.arrays import Floats, Ints
 
 LARGEST_K = 6  # groups that are priced with cuts: the search is exponential in k
-_CLOSE = 2e-5  # part of the cost within which a bound is as high as the solution
+CLOSE = 2e-5  # part of the cost within which a bound is as high as the solution
 _PART = 0.1  # part of the gap that is left within which it is high enough to add cuts
 _NEGLECT = 1e-6  # part of the cost that reduced costs too small to be looked for may add up to
 _IDLE = 6  # times in a row without a multiplier after which a cut is dropped
@@ -169,15 +168,15 @@ def raised(  # noqa: PLR0915 - a loop in one piece
         if priced is None:
             break
         before = len(seen)
-        seen = _with(seen, priced.found, own.values, k)
-        close = max(_CLOSE * known, _PART * (known - relaxed.value))
+        seen = with_groups(seen, priced.found, own.values, k)
+        close = max(CLOSE * known, _PART * (known - relaxed.value))
         below = float(relaxed.prices.sum() - lowered(relaxed.prices, priced.least, k).sum())
         if below > close and len(seen) > before:
             continue  # far from the solution: what larger groups would add can wait
         larger = _price(table, relaxed.prices, cuts, relaxed.multipliers, k, larger=True, **how)
         if larger is None:
             break
-        seen = _with(seen, larger.found, own.values, k)
+        seen = with_groups(seen, larger.found, own.values, k)
         least = np.minimum(priced.least, larger.least)
         feasible = lowered(relaxed.prices, least, k)
         spent = math.fsum(relaxed.multipliers * cuts.most)
@@ -207,15 +206,12 @@ def raised(  # noqa: PLR0915 - a loop in one piece
         kept = np.flatnonzero(idle < _IDLE)
         cuts, idle = take_cuts(cuts, kept), idle[kept]
         shares = np.concatenate([relaxed.shares, np.zeros(len(seen) - before)])
-        more = broken_cuts(seen, shares, cuts, k) if k <= LARGEST_K else broken_sets(seen, shares, cuts, k)
+        more = broken_cuts(seen, shares, cuts, k)
         if len(more) == 0 or vain >= patience[0]:
-            if relaxed.value - value > _CLOSE * known and len(seen) > before:
+            if relaxed.value - value > CLOSE * known and len(seen) > before:
                 continue  # groups that were found now raise the bound to the solution
             last = replace(relaxed, shares=shares)
             break
-        if k > LARGEST_K:
-            kept = np.flatnonzero([not set(rows) & set(more.rows.tolist()) for rows in cuts.sets()])
-            cuts, idle = take_cuts(cuts, kept), idle[kept]
         cuts, idle = join_cuts(cuts, more), np.concatenate([idle, np.zeros(len(more), dtype=np.int64)])
         seen = trim(seen, relaxed.prices, _MOST * n)
     return Node(decisions, replace(proved, seen=seen, complete=last is not None), cuts, last, basis)
@@ -260,9 +256,6 @@ def _price(
     """
     n = len(prices)
     order, rank = ranked(prices)
-    if k > LARGEST_K:
-        common: dict[str, Any] = {"threads": threads, "over": over, "neglect": neglect, "larger": larger}
-        return price_sets(table, prices, rank, cuts, multipliers, k, **common)
     active = np.flatnonzero(multipliers > 0.0)
     cuts, multipliers = take_cuts(cuts, active), multipliers[active]
     own = (table.distances, table.near, prices, rank, *cuts_of_records(cuts, n), cuts.starts, cuts.rows, cuts.steps)
@@ -290,7 +283,7 @@ def _price(
     return Priced(all_least, groups)
 
 
-def _with(seen: SeenGroups, found: list[Ints], values: Floats, k: int) -> SeenGroups:
+def with_groups(seen: SeenGroups, found: list[Ints], values: Floats, k: int) -> SeenGroups:
     """Add groups (m, size) of several sizes to those seen."""
     rows = [groups.ravel() for groups in found if len(groups)]
     sizes = [np.full(len(groups), groups.shape[1]) for groups in found if len(groups)]

@@ -44,11 +44,9 @@ def price_roots(  # noqa: PLR0915 - a search loop in one piece
     prices: Floats,
     rank: Ints,
     home: Ints,
+    most: Ints,
     size: int,
     roots: Ints,
-    lows: Ints,
-    highs: Ints,
-    extras: Floats,
     limit: int,
     least: Floats,
     found: Ints,
@@ -59,10 +57,9 @@ def price_roots(  # noqa: PLR0915 - a search loop in one piece
 
     It is exact where a root needs at most ``limit`` branches. ``distances`` is (n, n), ``crowd`` (n,) the sum of the
     distances of a record to the size - 2 nearest others, ``prices`` (n,), ``rank`` (n,) the places of records by price,
-    ``home`` (n,) the set that each is in, -1 for none. Beside its root a group has ``lows`` to ``highs`` (m,) members
-    of the set of the root, and costs ``extras`` (m,) more. ``found`` (m, t, size) and ``counts`` (m,), 0 before, take
-    the t last improvements of each, the best first. Returns early where the watch says so: nothing is then known about
-    those that are not finished.
+    ``home`` (n,) the set that each is in, -1 for none; of a set c a group has at most ``most[c]`` members. ``found``
+    (m, t, size) and ``counts`` (m,), 0 before, take the t last improvements of each, the best first. Returns early
+    where the watch says so: nothing is then known about those that are not finished.
     """
     n, k = len(prices), size
     rows, linear = np.empty(n, np.int64), np.empty(n)
@@ -72,17 +69,17 @@ def price_roots(  # noqa: PLR0915 - a search loop in one piece
     members, picks, scores = np.empty((k, 0), np.int64), np.empty((k, 0, k), np.int64), np.empty((k, 0))
     alive, stale = np.empty((k, 0), np.bool_), np.empty((k, 0), np.bool_)
     count, branch, base = np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k)
-    low, high = np.zeros(k, np.int64), np.zeros(k, np.int64)
+    high = np.zeros(k, np.int64)
     chosen, taken = np.empty(k, np.int64), np.empty(k, np.int64)
     looks = 0
     for number in range(len(roots)):
         root, best = roots[number], least[number]
-        base[0], low[0], high[0] = extras[number] - prices[root], lows[number], highs[number]
+        base[0], high[0] = -prices[root], most[home[root]] - 1 if home[root] >= 0 else 0
         for j in range(n):
             inside[j] = home[root] >= 0 and home[j] == home[root]
-            allowed[j] = rank[j] < rank[root] or (low[0] > 0 and not inside[j])
+            allowed[j] = rank[j] < rank[root]
         m, first = candidates_of(
-            distances, crowd, prices, allowed, inside, k, low[0], high[0], root, base[0], best, rows, linear
+            distances, crowd, prices, allowed, inside, k, high[0], root, base[0], best, rows, linear
         )
         if m < k - 1 or m > MANY:
             least[number] = best if m < k - 1 else min(best, first)
@@ -98,7 +95,7 @@ def price_roots(  # noqa: PLR0915 - a search loop in one piece
         points, picked = np.empty(m), np.empty((m, k), np.int64)
         beyond = _BEYOND * abs(prices[root])
         bound = _ascend(
-            shares, linear, living, old, points, picked, rows, inside, m, k - 1, low[0], high[0], base[0], best, _FIRST,
+            shares, linear, living, old, points, picked, rows, inside, m, k - 1, high[0], base[0], best, _FIRST,
             beyond, taken,
         )  # fmt: skip
         if bound >= best:
@@ -114,7 +111,21 @@ def price_roots(  # noqa: PLR0915 - a search loop in one piece
             picks = np.empty((k, width, k), np.int64)
             alive, stale = np.empty((k, width), np.bool_), np.empty((k, width), np.bool_)
         count[0] = _copy(
-            rows, linear, pairs, shares, living, m, -1, members[0], alone[0], weights[0], split[0], alive[0], stale[0]
+            rows,
+            linear,
+            pairs,
+            shares,
+            living,
+            home,
+            m,
+            -1,
+            -2,
+            members[0],
+            alone[0],
+            weights[0],
+            split[0],
+            alive[0],
+            stale[0],
         )
         chosen[0] = root
         level, branches, whole = 0, 0, bound
@@ -128,14 +139,14 @@ def price_roots(  # noqa: PLR0915 - a search loop in one piece
                 break
             bound = _ascend(
                 split[level], alone[level], alive[level], stale[level], scores[level], picks[level], members[level],
-                inside, count[level], q, low[level], high[level], base[level], best, _LATER, beyond, taken,
+                inside, count[level], q, high[level], base[level], best, _LATER, beyond, taken,
             )  # fmt: skip
             if level == 0:
                 whole = max(whole, bound)
             if bound < best:
                 better = _few(
-                    alone[level], weights[level], alive[level], members[level], inside, count[level], q, low[level],
-                    high[level], base[level], taken,
+                    alone[level], weights[level], alive[level], members[level], home, most, chosen[: level + 1],
+                    count[level], q, base[level], taken,
                 )  # fmt: skip
                 if better < best:
                     best = better
@@ -150,12 +161,14 @@ def price_roots(  # noqa: PLR0915 - a search loop in one piece
                     branch[level] = b
                     chosen[level + 1] = members[level, b]
                     base[level + 1] = base[level] + alone[level, b]
-                    low[level + 1] = low[level] - int(inside[members[level, b]])
                     high[level + 1] = high[level] - int(inside[members[level, b]])
+                    closed = home[members[level, b]]
+                    if closed < 0 or _held(home, chosen[: level + 2], closed) < most[closed]:
+                        closed = -2
                     count[level + 1] = _copy(
-                        members[level], alone[level], weights[level], split[level], alive[level], count[level], b,
-                        members[level + 1], alone[level + 1], weights[level + 1], split[level + 1], alive[level + 1],
-                        stale[level + 1],
+                        members[level], alone[level], weights[level], split[level], alive[level], home, count[level],
+                        b, closed, members[level + 1], alone[level + 1], weights[level + 1], split[level + 1],
+                        alive[level + 1], stale[level + 1],
                     )  # fmt: skip
                     level += 1
                     continue
@@ -178,7 +191,6 @@ def _ascend(
     inside: Flags,
     m: int,
     q: int,
-    low: int,
     high: int,
     base: float,
     best: float,
@@ -190,8 +202,8 @@ def _ascend(
 
     ``split`` (m, m) is the share of each candidate in its pairs, ``linear`` (m,) what it costs alone; ``stale`` (m,)
     says whose ``scores`` (m,) and ``picks`` (m, k) are to be made anew. Candidates that cannot be in anything below the
-    best are no longer ``alive``. ``taken`` (k,) are the q with the least scores, of which ``low`` to ``high`` are
-    ``inside`` a set.
+    best are no longer ``alive``. ``taken`` (k,) are the q with the least scores, at most ``high`` of them ``inside`` a
+    set.
     """
     highest, step, vain = -np.inf, 1.0, 0
     order, smallest = np.empty((2, q), np.int64), np.empty((2, q))
@@ -201,14 +213,14 @@ def _ascend(
         for j in range(m):
             if alive[j]:
                 _insert(order, smallest, int(inside[rows[j]]), q, scores[j], j)
-        held, bound = cheapest(smallest, low, high, q)
+        held, bound = cheapest(smallest, high, q)
         bound += base
         if bound >= best:
             return np.inf
         for t in range(q):
             taken[t] = order[1, t] if t < held else order[0, t - held]
-        without = base + least_sum(smallest, low, high, q - 1)
-        within = base + least_sum(smallest, low - 1, high - 1, q - 1)
+        without = base + least_sum(smallest, high, q - 1)
+        within = base + least_sum(smallest, high - 1, q - 1)
         for j in range(m):
             if alive[j] and scores[j] + (within if inside[rows[j]] else without) >= best:
                 _drop(j, alive, stale, picks, m, q - 1)
@@ -307,37 +319,54 @@ def _few(
     weights: Floats,
     alive: Flags,
     rows: Ints,
-    inside: Flags,
+    home: Ints,
+    most: Ints,
+    chosen: Ints,
     m: int,
     q: int,
-    low: int,
-    high: int,
     base: float,
     taken: Ints,
 ) -> float:
-    """Return what the candidates taken cost, or the cheapest one or two where no more are to be taken."""
+    """Return what the candidates taken cost, or the cheapest one or two where no more are to be taken.
+
+    Infinite where they are too many of a set together with those ``chosen``; any one of them is not.
+    """
     if q > 2:
         total = base
         for t in range(q):
             total += linear[taken[t]]
+            own = home[rows[taken[t]]]
+            held = 1
             for s in range(t):
                 total += weights[taken[t], taken[s]]
+                held += home[rows[taken[s]]] == own
+            if own >= 0 and held + _held(home, chosen, own) > most[own]:
+                return np.inf
         return total
     lowest = np.inf
     for j in range(m):
         if not alive[j]:
             continue
-        held = int(inside[rows[j]])
         if q == 1:
-            if low <= held <= high and base + linear[j] < lowest:
+            if base + linear[j] < lowest:
                 lowest, taken[0] = base + linear[j], j
             continue
         for c in range(j):
-            if alive[c] and low <= held + int(inside[rows[c]]) <= high:
-                total = base + linear[j] + linear[c] + weights[j, c]
-                if total < lowest:
+            total = base + linear[j] + linear[c] + weights[j, c]
+            if alive[c] and total < lowest:
+                own = home[rows[j]]
+                if own < 0 or home[rows[c]] != own or _held(home, chosen, own) + 2 <= most[own]:
                     lowest, taken[0], taken[1] = total, j, c
     return lowest
+
+
+@kernel
+def _held(home: Ints, chosen: Ints, own: int) -> int:
+    """Return how many of the chosen are in a set."""
+    held = 0
+    for row in chosen:
+        held += home[row] == own
+    return held
 
 
 @kernel
@@ -347,8 +376,10 @@ def _copy(
     weights: Floats,
     split: Floats,
     alive: Flags,
+    home: Ints,
     m: int,
     without: int,
+    closed: int,
     new_rows: Ints,
     new_linear: Floats,
     new_weights: Floats,
@@ -356,16 +387,19 @@ def _copy(
     new_alive: Flags,
     new_stale: Flags,
 ) -> int:
-    """Copy the candidates alive, once candidate ``without`` is a member, or all where it is -1; return how many."""
+    """Copy the candidates alive, once candidate ``without`` is a member, or all where it is -1; return how many.
+
+    Those in the set ``closed`` are left, of which a group can have no more.
+    """
     a = 0
     for j in range(m):
-        if not alive[j] or j == without:
+        if not alive[j] or j == without or home[rows[j]] == closed:
             continue
         new_rows[a], new_linear[a] = rows[j], linear[j] + (weights[without, j] if without >= 0 else 0.0)
         new_alive[a] = new_stale[a] = True
         b = 0
         for c in range(m):
-            if alive[c] and c != without:
+            if alive[c] and c != without and home[rows[c]] != closed:
                 new_weights[a, b], new_split[a, b] = weights[j, c], split[j, c]
                 b += 1
         a += 1
