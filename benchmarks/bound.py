@@ -15,7 +15,7 @@ from record import RESULTS, Recorder, load, machine, stopwatch
 
 KS = (3, 4, 5, 10)
 SECONDS = 600.0
-STEPS = 5_000_000
+STEPS = 200_000_000
 
 
 def run(quick: bool, seconds: float = SECONDS, places: tuple[str, ...] = ()) -> None:
@@ -34,6 +34,7 @@ def run(quick: bool, seconds: float = SECONDS, places: tuple[str, ...] = ()) -> 
         best = 100.0 * (proof.proved.cost or proof.cost) / proof.total
         found = {"loss": summary.information_loss, "bound": summary.bound, "commit": machine()["commit"]}
         found |= {"best": best, "branches": sum(leaves(own.tree) for own in proof.proved.branches) or 1}
+        found["cuts"] = len(proof.proved.penalties)
         kept = [row for row in kept if (row["data"], row["k"]) != (data, k)]
         Recorder("bound", quick, kept).add(data=data, k=k, **found, allowed=options["bound"], **taken)
         kept = kept if quick else load("bound")[1]

@@ -34,25 +34,25 @@ class Asked(NamedTuple):
 
 SIZES = {
     1_000: [
-        Asked(5, 3, (None, 2, 10), bound=60.0),
+        Asked(5, 3, (None, 2, 5), bound=60.0),
         Asked(5, 10, (None, 5)),
         Asked(5, 100, (None, 5)),
         Asked(10, 3, (None, 5)),
     ],
     10_000: [
-        Asked(5, 3, (None, 5, 20)),
+        Asked(5, 3, (None, 5)),
         Asked(5, 10, (None, 5)),
         Asked(5, 100, (None, 5)),
         Asked(10, 3, (None, 5)),
     ],
     100_000: [
-        Asked(5, 3, (None, 5, 10, 30)),
-        Asked(5, 10, (None, 10)),
-        Asked(5, 100, (None, 10)),
-        Asked(10, 3, (None, 10)),
-        Asked(10, 10, (None, 10)),
+        Asked(5, 3, (None, 5, 30)),
+        Asked(5, 10, (None, 5)),
+        Asked(5, 100, (None, 5)),
+        Asked(10, 3, (None, 5)),
+        Asked(10, 10, (None, 5)),
     ],
-    1_000_000: [Asked(5, 3, (None, 60), seeds=2)],
+    1_000_000: [Asked(5, 3, (None, 60), seeds=3)],
 }
 QUICK = {
     1_000: [Asked(5, 3, (None, 1), 2, 5.0), Asked(10, 100, (None, 1), 2)],

@@ -150,11 +150,11 @@ def _down(value: float, digits: int) -> str:
     return f"{math.floor(value * 10**digits) / 10**digits:.{digits}f}"
 
 
-def _how(k: int, row: Row) -> str:
+def _how(row: Row) -> str:
     """Say what proves a bound."""
-    if row.get("branches", 1) > 1:
+    if row["branches"] > 1:
         return f"cuts and {row['branches']} branches"
-    return "cuts" if k <= 6 else "the relaxation"
+    return f"{row['cuts']} cuts" if row["cuts"] else "the relaxation"
 
 
 def _proofs(proved: dict[Place, Row]) -> str:
@@ -163,7 +163,7 @@ def _proofs(proved: dict[Place, Row]) -> str:
             SETS[data][0],
             str(k),
             _down(row["bound"], 4),
-            _how(k, row),
+            _how(row),
             f"{row['allowed']:.0f}",
             f"{row['wall']:.0f}",
             f"{row['cpu']:.0f}",

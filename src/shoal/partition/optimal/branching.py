@@ -44,7 +44,7 @@ _PATIENCE = (2, 0.03)  # how often in a row cuts of a branch may close less than
 _TRIED = 12  # pairs for which both branches are tried
 _PART = 1e-6  # least share of a group that counts
 _AGAIN = 8  # divisions after which groups seen on the way are put together again, and after twice as many, and so on
-_PROGRAM = 60.0  # seconds of the integer program, at most
+_PROGRAM = 20.0  # seconds of the integer program, at most
 
 
 @dataclass
@@ -81,13 +81,13 @@ def branched_in_list(
     own: Cutting, root: Node, groups: Ints, *, enough: float | None = None, tell: Callable[[float], object] = float
 ) -> Tree | None:
     """Divide branches in which only those groups count that better partitions are made of; None where they are many."""
-    best, cost = _better(own, root, groups, own.known)
+    best, cost = groups, own.known
     limit = cost * (1.0 - ENOUGH)
     listed = list_groups(own, root.bound, limit) if root.bound.value < limit else None
     if listed is None:
         return None
     node = Node(Decisions(), replace(root.bound, seen=listed), root.cuts)
-    best, cost = _better(own, node, best, cost)
+    best, cost = best_of_seen(own, node, best, cost)
     if cost * (1.0 - ENOUGH) < limit:
         # a better partition makes the list shorter
         limit = max(cost * (1.0 - ENOUGH), root.bound.value)
@@ -111,9 +111,8 @@ def branched(
 
     With a ``limit`` the groups seen are all that partitions below it are made of, and nothing is priced.
     """
-    best, cost = groups, own.known
     first = Branch(root)
-    best, cost = _better(own, root, best, cost)
+    best, cost = _whole(root, len(groups), own.known) or (groups, own.known)
     numbers, divided = itertools.count(), 0
     heap = [(root.bound.value, next(numbers), first)]
     value = root.bound.value
@@ -146,7 +145,7 @@ def branched(
         divided += 1
         if divided >= _AGAIN and divided & (divided - 1) == 0:
             lower = min(parts, key=lambda part: part.node.bound.value)
-            best, cost = _better(own, lower.node, best, cost)
+            best, cost = best_of_seen(own, lower.node, best, cost)
         branch.pair, branch.parts = pair, (parts[0], parts[1])
         # its parts have what they need of it
         branch.node = replace(node, bound=replace(node.bound, seen=no_groups()), relaxed=None, basis=None)
@@ -205,7 +204,7 @@ def _partition(seen: SeenGroups, taken: Ints, n: int, cost: float) -> tuple[Ints
     return (groups, total) if whole and total < cost else None
 
 
-def _better(own: Cutting, node: Node, groups: Ints, cost: float) -> tuple[Ints, float]:
+def best_of_seen(own: Cutting, node: Node, groups: Ints, cost: float) -> tuple[Ints, float]:
     """Return the best partition that the groups seen make, by an integer program, where it costs less."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 

@@ -6,14 +6,14 @@ In each block prices come first (:mod:`.bound`), then cuts (:mod:`.cutting`) and
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from shoal.kernels.arrays import Floats, Ints
 from shoal.partition.optimal.bound import LARGEST, Bound, lower_bound
-from shoal.partition.optimal.branching import ENOUGH, Branch, Tree, branched, branched_in_list
+from shoal.partition.optimal.branching import ENOUGH, Branch, Tree, best_of_seen, branched, branched_in_list
 from shoal.partition.optimal.cutting import LARGEST_K, cutting_of, raised, root_of
 from shoal.partition.optimal.problem import Problem
 from shoal.partition.optimal.seen_groups import SeenGroups, no_groups
@@ -101,9 +101,11 @@ def _prove_block(
     root = raised(table, root_of(found), enough=enough, tell=tell)
     if root.relaxed is None or (enough is not None and root.bound.value >= enough):
         return root.bound, None
-    tree = branched_in_list(table, root, block.groups, enough=enough, tell=tell)
+    groups, cost = best_of_seen(table, root, block.groups, table.known)
+    table = replace(table, known=cost)
+    tree = branched_in_list(table, root, groups, enough=enough, tell=tell)
     if tree is None:
-        tree = branched(table, root, block.groups, enough=enough, tell=tell)
+        tree = branched(table, root, groups, enough=enough, tell=tell)
     return root.bound, tree
 
 
