@@ -303,14 +303,22 @@ def test_the_checker_finds_every_group_below_its_prices(seed, k):
         checker.least_of_block(values, prices * factor * (1 + 1e-12), k)
 
 
-@pytest.mark.parametrize("k", [2, 3, 4])
+@pytest.mark.parametrize("k", [2, 3, 4, 5])
+@pytest.mark.parametrize(
+    "sets",
+    [
+        [([0, 1, 2], 2), ([2, 3, 4, 5, 6], 2), ([4, 5, 6, 7, 8], 3)],
+        [([0, 1, 2, 3], 3), ([4, 5, 6, 7, 8], 3)],
+        [([0, 2, 4, 6, 8, 10], 4), ([1, 3, 5, 7, 9, 11, 12], 4)],
+    ],
+    ids=["that meet", "of which one group holds most", "of which one group holds most, larger"],
+)
 @pytest.mark.parametrize("seed", range(4))
-def test_the_checker_finds_every_group_below_its_prices_less_its_fines(seed, k):
+def test_the_checker_finds_every_group_below_its_prices_less_its_fines(seed, sets, k):
     """Groups of k to 2k - 1, by enumeration; larger ones that pay nothing are known from their subsets of k."""
     rng = np.random.default_rng(seed)
     values, prices = rng.normal(size=(13, 2)), rng.uniform(0.3, 1.0, 13)
-    sets = [([0, 1, 2], 2), ([2, 3, 4, 5, 6], 2), ([4, 5, 6, 7, 8], 3)]
-    fines = rng.uniform(0.0, 0.05, 3)
+    fines = rng.uniform(0.0, 0.05 if seed < 2 else 0.5, len(sets))
     factor = np.inf
     for rows in all_groups(13, k):
         paid = sum(fine * (len(set(rows) & set(own)) // every) for (own, every), fine in zip(sets, fines, strict=True))

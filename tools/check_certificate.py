@@ -15,7 +15,8 @@ costs less than the sum of all prices less what is paid at most. A larger group 
 at most "every" records of each set S needs no look: of its subsets of k, at most the part k (k - 1) / (s (s - 1)) hold
 these same records and pay, and (s - 1) / (k - 1) times that is below 1, so that what they pay on the mean is no more
 than what it pays. One that holds more of a set holds two of one of "every" parts of the set, and is looked for from
-these. Groups of 2k and more are two groups, which cost less.
+these, or from its records in the set where at most one group pays for it. Groups of 2k and more are two groups, which
+cost less.
 
 There may be branches: of a pair of records, one proof for partitions that have both in one group, and one for those
 that have them in two; the lower counts, as every partition is in one of the branches, and so on in each. In a branch
@@ -33,8 +34,8 @@ a unit, and sums of these are exact. Before, a distance is lowered by more than 
 floating-point sum. Groups of a list are compared with prices in floating-point numbers, and what is proved is lowered
 by more than their rounding errors.
 
-Groups that cost less are looked for by `cheaper_groups.py`, beside this. Ends with 0 where all is true, and with 1 and
-the reason otherwise.
+Groups that cost less are looked for by `cheaper_groups.py` and `most_of_a_set.py`, beside this. Ends with 0 where all is
+true, and with 1 and the reason otherwise.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ from numpy import ndarray
 
 from cheaper_groups import cheaper
 from easy_blocks import along_a_line, of_a_few, squares
+from most_of_a_set import suspects
 
 TOLERANCE = 1e-9  # part of a sum by which what the certificate says may differ from what is found here
 ROUNDING = 1e-12  # more than the part of a sum of squares that its rounding errors are
@@ -281,22 +283,36 @@ def least_of_block(
     together, apart = decided
     whole = in_whole_numbers(values, prices, k, cuts or [], together, apart)
     largest = 2 * k - 1 if cuts or together else k
+    larger = range(k + 1, min(largest, n) + 1)
     one = np.empty((1, largest), dtype=np.int64)
     for root in range(n - k + 1):
         if cheaper(*whole.known, k, np.array([root]), root + 1, 0, one[:, :k].copy()):
             raise UntrueError("there are k records that cost less than their prices")
-    pairs = {
-        tuple(sorted(pair))
-        for records, step, _ in cuts or []
-        for part in range(step)
-        for pair in itertools.combinations([int(whole.place[row]) for row in records[part::step]], 2)
-    }
-    pairs |= {(int(whole.place[a]), int(whole.place[b])) for a, b in together}
-    for pair in pairs:
-        for size in range(k + 1, largest + 1):
-            if cheaper(*whole.known, size, np.array(pair), 0, 0, one[:, :size].copy()):
-                raise UntrueError(f"there are {size} records that cost less than their prices and cuts")
+    starts = {(*sorted((int(whole.place[a]), int(whole.place[b]))), size) for a, b in together for size in larger}
+    for c, (records, step, _) in enumerate(cuts or []):
+        rows = [int(whole.place[row]) for row in records]
+        if len(rows) < min(2 * k, 2 * step):
+            starts.update(most_of_a_set(whole, c, rows, step + 1, k))
+        else:
+            pairs = [pair for part in range(step) for pair in itertools.combinations(sorted(rows[part::step]), 2)]
+            starts.update((*pair, size) for pair in pairs for size in larger)
+    for *first, size in sorted(starts):
+        if cheaper(*whole.known, size, np.array(first), 0, 0, one[:, :size].copy()):
+            raise UntrueError(f"there are {size} records that cost less than their prices and cuts")
     return whole.value
+
+
+def most_of_a_set(whole: Whole, cut: int, rows: list[int], least: int, k: int) -> list[tuple[int, ...]]:
+    """Return subsets of at least ``least`` rows of a cut that groups that cost less may hold, with the size of these."""
+    distances, prices, fine = whole.known[0], whole.known[1], int(whole.known[5][cut])
+    room = 1000
+    while True:
+        found, sizes = np.empty((room, len(rows)), dtype=np.int64), np.empty((room, 2), dtype=np.int64)
+        many = suspects(distances, prices, np.array(rows), least, fine, k, found, sizes)
+        if many <= room:
+            held = zip(found[:many].tolist(), sizes[:many].tolist(), strict=True)
+            return [(*sorted(group[:count]), size) for group, (count, size) in held]
+        room = many
 
 
 def listed(values: ndarray, prices: ndarray, cuts: list[Cut], k: int, limit: float) -> list[tuple[int, ...]]:
