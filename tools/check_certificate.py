@@ -34,8 +34,8 @@ a unit, and sums of these are exact. Before, a distance is lowered by more than 
 floating-point sum. Groups of a list are compared with prices in floating-point numbers, and what is proved is lowered
 by more than their rounding errors.
 
-Groups that cost less are looked for by `cheaper_groups.py` and `most_of_a_set.py`, beside this. Ends with 0 where all is
-true, and with 1 and the reason otherwise.
+Groups that cost less are looked for by `cheaper_groups.py` and `most_of_a_set.py`, beside this. Ends with 0 where all
+is true, and with 1 and the reason otherwise.
 """
 
 from __future__ import annotations
@@ -303,7 +303,7 @@ def least_of_block(
 
 
 def most_of_a_set(whole: Whole, cut: int, rows: list[int], least: int, k: int) -> list[tuple[int, ...]]:
-    """Return subsets of at least ``least`` rows of a cut that groups that cost less may hold, with the size of these."""
+    """Return subsets of at least ``least`` rows of a cut that groups that cost less may hold, each with a size."""
     distances, prices, fine = whole.known[0], whole.known[1], int(whole.known[5][cut])
     room = 1000
     while True:
