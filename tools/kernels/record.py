@@ -99,7 +99,8 @@ def aggregators() -> None:
     for combinations in ("any", "observed"):
         shoal.protect(mixed(FEW), 3, KINDS, method="s-mdav", combinations=combinations, **MEANINGS)
     shoal.protect(mixed(8), 4, KINDS, **MEANINGS)
-    shoal.protect(numbers(FEW), 3, QUASI, options=FAST["optimal"] | {"bound": 2.0})
+    for k in (3, 7):  # cuts of large groups are of another kind
+        shoal.protect(numbers(FEW), k, QUASI, options=FAST["optimal"] | {"bound": 2.0})
     for k in (12, 20):  # searched as large tables are
         shoal.protect(numbers(MANY), k, QUASI, options=FAST["optimal"])
 
