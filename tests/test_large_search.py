@@ -10,8 +10,9 @@ from shoal.kernels.watch import new_watch
 from shoal.partition.methods import METHODS
 from shoal.partition.optimal import large, large_start
 from shoal.partition.optimal.dense_first import dense_first
-from shoal.partition.optimal.large import lay_out, levels_of
+from shoal.partition.optimal.large import levels_of
 from shoal.partition.optimal.large_start import start_large
+from shoal.partition.optimal.large_table import LargeTable, lay_out, look_ahead
 from shoal.partition.optimal.numeric_search import NumericSearch
 from shoal.partition.optimal.problem import Problem
 from shoal.partition.refine import refine
@@ -35,6 +36,10 @@ def _table(kind: str, n: int, d: int) -> np.ndarray:
 
 def _problem(x: np.ndarray, k: int, blocks: np.ndarray | None = None) -> Problem:
     return Problem(x, None, np.zeros(len(x), dtype=np.int64) if blocks is None else blocks, None, k)
+
+
+def _laid_out_as_it_is(problem: Problem) -> LargeTable:
+    return lay_out(problem, look_ahead(problem)._replace(order=np.arange(len(problem))), 1)
 
 
 @pytest.fixture
@@ -76,7 +81,7 @@ def test_not_even_the_start_loses_more_than_mdav(kind):
 @pytest.mark.parametrize("kind", ["normal", "clusters", "integers", "heavy tails"])
 @pytest.mark.parametrize(("n", "k"), [(5, 2), (8, 5), (40, 3), (700, 2), (700, 13), (900, 17), (3000, 50), (400, 150)])
 def test_the_densest_groups_have_k_to_2k_less_one_records(kind, n, k):
-    table = lay_out(_problem(_table(kind, n, 3), k), np.arange(n), 1)
+    table = _laid_out_as_it_is(_problem(_table(kind, n, 3), k))
     sizes = np.bincount(dense_first(table.values, table.neighbours, k, 2.25))
     assert sizes.sum() == n
     assert sizes.min() >= k
@@ -86,7 +91,7 @@ def test_the_densest_groups_have_k_to_2k_less_one_records(kind, n, k):
 def test_the_densest_group_is_taken_first_and_few_records_left_over_join_the_nearest():
     rng = np.random.default_rng(0)
     x = np.concatenate([10.0 * np.repeat(np.arange(400), 3) + 0.1 * rng.uniform(size=1200), [0.5, 3995.0]])[:, None]
-    table = lay_out(_problem(x, 3), np.arange(1202), 1)
+    table = _laid_out_as_it_is(_problem(x, 3))
     groups = dense_first(x, table.neighbours, 3, 2.25)
     assert (groups[:1200].reshape(400, 3) == groups[:1200:3, None]).all()  # each place is one group
     assert (groups[1200], groups[1201]) == (groups[0], groups[1199])

@@ -76,6 +76,7 @@ class Pace:
         self._passes = 0.0  # and its proposals for each record
         self._planned = 0  # proposals of the present one
         self._combining = 0.3  # a guess, until it is measured
+        self._closed = False
 
     @property
     def deadline(self) -> float | None:
@@ -85,6 +86,11 @@ class Pace:
     def over(self) -> bool:
         """Whether that moment is past."""
         return self.deadline is not None and time.monotonic() > self.deadline
+
+    def ends_within(self, seconds: float) -> bool:
+        """Whether there is no time for work of so many seconds before a cycle; if so, there is none for a cycle."""
+        self._closed |= self.until is not None and time.monotonic() + seconds > self.until
+        return self._closed
 
     def plan(self, passes: int) -> None:
         """Take note of a cycle that begins."""
@@ -101,7 +107,7 @@ class Pace:
         if self.until is None:
             return np.inf
         seconds = self.until - time.monotonic()
-        if seconds <= 0.0:
+        if seconds <= 0.0 or self._closed:
             return 0.0
         if self._annealing < _TELLING:
             return np.inf

@@ -71,8 +71,8 @@ class Searchable(Protocol[S]):
         """How long cycles are."""
         ...
 
-    def usual_passes(self) -> int:
-        """Return the number of proposals for each record that suits the size."""
+    def usual_passes(self, state: S) -> int:
+        """Return the number of proposals for each record that suits the size, after what was done to start."""
         ...
 
     def start(self, threads: int) -> S:

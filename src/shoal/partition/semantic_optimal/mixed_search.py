@@ -91,7 +91,7 @@ class MixedSearch:
         """How long cycles are."""
         return Lengths(_FIRST, combined=_COMBINED if any(map(worth_combining, self.problems)) else np.inf)
 
-    def usual_passes(self) -> int:
+    def usual_passes(self, state: list[Reached]) -> int:
         """Return the number of proposals for each distinct record that takes some seconds, and is at least 12."""
         return int(np.clip(1_500_000 // self.size, 12, 5000))
 
