@@ -8,13 +8,14 @@ import pytest
 from shoal.columns.scaling import Records
 from shoal.kernels.watch import new_watch
 from shoal.partition.methods import METHODS
-from shoal.partition.optimal import large, large_start
+from shoal.partition.optimal import expected_work, large, large_start, large_table
 from shoal.partition.optimal.dense_first import dense_first
 from shoal.partition.optimal.large import levels_of
 from shoal.partition.optimal.large_start import start_large
 from shoal.partition.optimal.large_table import LargeTable, lay_out, look_ahead
 from shoal.partition.optimal.numeric_search import NumericSearch
 from shoal.partition.optimal.problem import Problem
+from shoal.partition.optimal.short_start import near_members
 from shoal.partition.refine import refine
 from shoal.partition.search.budget import Budget
 from shoal.partition.search.driver import search
@@ -123,6 +124,53 @@ def test_a_search_for_a_time_is_repeated_by_its_steps(small_regions):
     again = search(NumericSearch(problem), 0, Budget(steps=timed.steps), 1)
     assert timed.passes > 0
     assert (timed.groups == again.groups).all()
+
+
+@pytest.fixture
+def little_time(monkeypatch):
+    """Make tables of some thousand records as short of time as those of some hundred thousand."""
+    monkeypatch.setattr(expected_work, "_SPARE", 0.0)
+
+
+@pytest.mark.parametrize("kind", ["normal", "clusters", "integers", "heavy tails"])
+@pytest.mark.parametrize("k", [3, 10, 50])
+def test_where_there_is_little_time_groups_of_mdav_get_better(kind, k, little_time):
+    blocks = np.repeat([0, 1], [6000, 2000])
+    problem = _problem(_table(kind, 8000, 4), k, blocks)
+    start = start_large(problem, 1)
+    assert start.table is None
+    assert problem.cost(start.groups) < problem.cost(start.by_mdav)
+    sizes = np.bincount(start.groups)
+    assert sizes.min() >= k
+    assert sizes.max() <= 2 * k - 1
+    assert all(len(np.unique(blocks[start.groups == g])) == 1 for g in range(len(sizes)))
+
+
+def test_a_search_with_little_time_by_default_goes_on_for_as_long_as_is_asked_for(little_time):
+    problem = _problem(_table("normal", 8000, 4), 3)
+    by_default, longer = (search(NumericSearch(problem), 0, Budget(steps=steps)) for steps in (None, 400 * 8000))
+    assert by_default.passes == 0
+    assert longer.cost < by_default.cost
+    timed = search(NumericSearch(problem), 0, Budget(time=1.5), 2)
+    again = search(NumericSearch(problem), 0, Budget(steps=timed.steps), 1)
+    assert timed.passes > 0
+    assert (timed.groups == again.groups).all()
+
+
+def test_a_time_that_is_too_short_for_laying_a_table_out_ends_the_search(little_time, monkeypatch):
+    monkeypatch.setattr(large_table, "of_laying_out", lambda n, d, k, looking: 60.0)
+    found = search(NumericSearch(_problem(_table("normal", 8000, 4), 3)), 0, Budget(time=30.0))
+    assert found.passes == 0
+
+
+def test_the_members_of_near_groups_are_of_other_groups_the_nearest_first():
+    x = np.repeat(np.arange(30.0), 3)[:, None] + [[0.0, 0.1]]
+    groups = np.repeat(np.arange(30), 3)
+    near, _, _ = near_members(x, groups, np.zeros(90, dtype=np.int64), 1.0)
+    assert (groups[near] != groups[:, None]).all()
+    off = np.abs(x[near, 0] - x[:, None, 0])
+    assert (np.diff(off, axis=1) >= 0.0).all()
+    assert (off[:, 0] == 1.0).all()
 
 
 def test_more_steps_lose_less():

@@ -30,10 +30,12 @@ _SAMPLE = 40  # records of which the leaves are counted
 _SPARE = 0.8  # seconds that a search may take in any case
 _RECORD, _NEIGHBOUR = 1.2e-6, 6e-8  # of looking for neighbours: a record, and each neighbour
 _LEAF, _COLUMN = 8e-8, 8e-9  # a leaf, and a column of it
-_LAID, _LAID_COLUMN = 1.2e-6, 6e-8  # of putting a table into an order with an index: a record, and a column of it
+_LAID, _LAID_COLUMN = 1e-6, 6e-8  # of putting a table into an order with an index: a record, and a column of it
 _LATER = 1.15  # neighbours take so much longer than looking at leaves
-_DENSE, _MEMBER, _CELL = 6e-7, 4.5e-8, 4e-8  # of the densest groups: a record, and for each in its group, and its cells
+_DENSE, _MEMBER, _CELL = 4e-7, 3e-8, 3e-8  # of the densest groups: a record, and for each in its group, and its cells
 _SMALL = 12  # the largest group that is made at once
+_TIES, _ALL = 3.0, 0.95  # times as long where less than this part of the records is distinct
+_COLD = 0.5  # part of the seconds of a proposal, of one that takes improvements only
 _EQUAL = 0.2  # power of the part of the records that are distinct with which MDAV takes shorter
 _LOOKED = 0.7  # part of the seconds of the neighbours that MDAV finds which it takes at least
 _MANY = 40  # neighbours that cost as much again as looking at the leaf
@@ -57,20 +59,25 @@ def allowed(n: int, d: int, k: int, distinct: float, looking: float) -> float:
     return _SPARE + least_of_mdav(n, d, k, distinct, looking)
 
 
-def of_start(n: int, d: int, k: int, looking: float) -> float:
-    """Return the seconds of a start beside MDAV, of which finding neighbours takes ``looking``.
+def of_laying_out(n: int, d: int, k: int, looking: float) -> float:
+    """Return the seconds of laying a table out, of which neighbours take ``looking``, and of improving groups a bit."""
+    return n * (_LAID + _LAID_COLUMN * d) + _LATER * looking + DESCENT * of_descending(n, d, k)
 
-    The table is laid out, and the densest groups are made and improved for a moment.
-    """
+
+def of_densest_groups(n: int, d: int, k: int, distinct: float) -> float:
+    """Return the seconds of making the densest groups: equal records have equal neighbours, which are soon used up."""
     size = min(k, _SMALL)
-    laid_out = n * (_LAID + _LAID_COLUMN * d) + _LATER * looking
-    dense = n * (_DENSE + size * (_MEMBER + _CELL * d))
-    return laid_out + dense + DESCENT * n * of_proposal(n, d, k)
+    return n * (_DENSE + size * (_MEMBER + _CELL * d)) * (_TIES if distinct < _ALL else 1.0)
 
 
 def of_near_groups(n: int, d: int, looking: float) -> float:
     """Return the seconds of finding the groups near each record, of which near centroids take ``looking``."""
-    return n * (_LAID + _LAID_COLUMN * d) + looking
+    return n * (_LAID + _LAID_COLUMN * d) + _LATER * looking
+
+
+def of_descending(n: int, d: int, k: int) -> float:
+    """Return the seconds of a proposal for each record that takes improvements only."""
+    return n * _COLD * of_proposal(n, d, k)
 
 
 def of_proposal(n: int, d: int, k: int) -> float:

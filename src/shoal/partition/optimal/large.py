@@ -22,7 +22,7 @@ from shoal.kernels.numbering import number_keys
 from shoal.kernels.representatives import group_rows
 from shoal.kernels.watch import DONE, new_watch
 from shoal.partition.optimal.crossover import better_parts
-from shoal.partition.optimal.expected_work import DESCENT, of_proposal, of_refining, of_start, tried_of
+from shoal.partition.optimal.expected_work import DESCENT, of_proposal, of_refining, tried_of
 from shoal.partition.optimal.improve import renumbered
 from shoal.partition.optimal.large_annealing import Levels, Partition, anneal_region, enter_all
 from shoal.partition.optimal.large_table import LargeTable
@@ -32,7 +32,7 @@ FIRST = 100  # proposals for each record in the first cycle
 _FIRST_STEPS = 3e6  # proposals in it at most
 _GROWTH = 8
 _MOST_PASSES = 3000  # by default
-_SEARCHING = 0.6  # part of the seconds that are left after the start
+_SEARCHING = 0.75  # part of the seconds that are left after the start
 _REFINING, _BESIDE = 0.65, 0.3  # part of the seconds allowed, and of those of a cycle, that refining may take
 _WHOLE, _REGION = 50_000, 100_000  # records of a table that is one region, and of a region of a huge one
 _HALF = 0.56  # part of a table between these that is a region: two cores, and as little border as that leaves
@@ -50,7 +50,7 @@ def lengths(records: int) -> Lengths:
 def usual_passes(table: LargeTable) -> int:
     """Return the proposals for each record with which a search takes at most a second more than MDAV twice."""
     (n, d), k = table.values.shape, table.k
-    left = table.outlook.allowed - of_start(n, d, k, float(table.outlook.looking[table.slack]))
+    left = table.outlook.left
     refining = of_refining(n, d, k)
     if k > table.neighbours.shape[1] and refining <= _REFINING * table.outlook.allowed:
         left -= refining

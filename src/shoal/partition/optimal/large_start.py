@@ -35,7 +35,6 @@ from shoal.partition.optimal.expected_work import (
     of_proposal,
     of_refining,
     of_spanning_tree,
-    of_start,
 )
 from shoal.partition.optimal.large import FIRST, anneal_table, hottest_of
 from shoal.partition.optimal.large_table import QUICK, LargeTable, Outlook, lay_out, look_ahead, rows_of_blocks
@@ -73,7 +72,7 @@ def start_large(problem: Problem, threads: int) -> Start:
     improved.
     """
     outlook = look_ahead(problem)
-    if seconds_of_start(problem, outlook) > outlook.allowed:
+    if outlook.left <= 0.0:
         by_mdav = _mdav_by_place(problem, outlook.order)
         groups = improve_in_short(problem, outlook, by_mdav, threads)
         return Start(_by_row(groups, outlook.order), _by_row(by_mdav, outlook.order), outlook, None)
@@ -90,12 +89,6 @@ def start_large(problem: Problem, threads: int) -> Start:
     return Start(_by_row(best, outlook.order), _by_row(made[0], outlook.order), outlook, laid_out[0])
 
 
-def seconds_of_start(problem: Problem, outlook: Outlook) -> float:
-    """Return the seconds of a start with the table laid out, beside MDAV."""
-    n, d = problem.points.shape
-    return of_start(n, d, problem.k, float(outlook.looking[outlook.slack]))
-
-
 def start_again(problem: Problem, outlook: Outlook, groups: Ints, threads: int) -> tuple[Ints, LargeTable]:
     """Return groups that lose no more than those that are there already, and the table laid out."""
     table = lay_out(problem, outlook, threads)
@@ -106,7 +99,8 @@ def start_again(problem: Problem, outlook: Outlook, groups: Ints, threads: int) 
 def _best_quick(problem: Problem, table: LargeTable, known: Ints, threads: int) -> Ints:
     """Return quick groups of the places, or those that are ``known`` where these lose less."""
     if problem.k <= _SMALL:
-        quick = _descend(table, _of_blocks(problem, table, None), threads)
+        dense = table.outlook.densest <= table.outlook.allowed - table.outlook.laying_out
+        quick = _descend(table, _of_blocks(problem, table, None) if dense else known, threads)
     else:
         quick = _race(problem, table, known, threads)
     return min([quick, known], key=partial(_cost, table))

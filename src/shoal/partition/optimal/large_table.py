@@ -20,7 +20,14 @@ from shoal.kernels.chunks import search_in_chunks
 from shoal.kernels.equal_records import find_equal
 from shoal.kernels.pool import Pool, open_pool
 from shoal.kernels.tree import open_tree_pool
-from shoal.partition.optimal.expected_work import SLACKS, allowed, of_neighbours, of_proposal
+from shoal.partition.optimal.expected_work import (
+    SLACKS,
+    allowed,
+    of_densest_groups,
+    of_laying_out,
+    of_neighbours,
+    of_proposal,
+)
 from shoal.partition.optimal.improve import find_neighbours
 from shoal.partition.optimal.problem import Problem
 
@@ -47,16 +54,24 @@ class Outlook(NamedTuple):
         Seconds that finding neighbours takes with each slack.
     allowed : float
         Seconds that a search may take beside MDAV where nothing is said.
+    slack : int
+        With which of ``SLACKS`` neighbours are found in the time of such a search.
+    laying_out, densest : float
+        Seconds of laying the table out, and of making the densest groups.
     """
 
     order: Ints
     looking: Floats
     allowed: float
+    slack: int
+    laying_out: float
+    densest: float
 
     @property
-    def slack(self) -> int:
-        """With which of ``SLACKS`` neighbours are found in the time of a search of the usual length."""
-        return affordable(self.looking, _LOOKING * self.allowed)
+    def left(self) -> float:
+        """Seconds that are left after the start, the densest groups included where there is time for them."""
+        left = self.allowed - self.laying_out
+        return left - self.densest if self.densest <= left else left
 
 
 @dataclass(frozen=True)
@@ -101,7 +116,16 @@ def look_ahead(problem: Problem) -> Outlook:
         orders.append(rows[np.argsort(tree.slots[tree.place_of], kind="stable")])
         looking += of_neighbours(tree, _reach(len(rows), k, usual_width(n, k)))
     distinct = (int(find_equal(problem.points)[0].max()) + 1) / n
-    return Outlook(np.concatenate(orders), looking, allowed(n, d, k, distinct, float(looking[0])))
+    seconds = allowed(n, d, k, distinct, float(looking[0]))
+    slack = affordable(looking, _LOOKING * seconds)
+    return Outlook(
+        np.concatenate(orders),
+        looking,
+        seconds,
+        slack,
+        of_laying_out(n, d, k, float(looking[slack])),
+        of_densest_groups(n, d, k, distinct),
+    )
 
 
 def rows_of_blocks(problem: Problem) -> list[Ints]:

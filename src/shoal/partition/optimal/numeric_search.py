@@ -25,7 +25,7 @@ from shoal.partition.optimal.certificate import prove, why_no_bound
 from shoal.partition.optimal.crossover import better_parts
 from shoal.partition.optimal.expected_work import SLACKS
 from shoal.partition.optimal.improve import LONG, improve, neighbours_of, renumbered
-from shoal.partition.optimal.large_start import seconds_of_start, start_again, start_large
+from shoal.partition.optimal.large_start import start_again, start_large
 from shoal.partition.optimal.large_table import LargeTable, Outlook, with_nearer_neighbours
 from shoal.partition.optimal.objective import errors_of_groups
 from shoal.partition.optimal.problem import Problem, problem_of_rows
@@ -216,7 +216,7 @@ class NumericSearch:
         """Anneal a large table; None where time ran out. It is laid out first where there was no time at the start."""
         groups, table = state.groups, state.table
         if table is None:
-            if pace.ends_within(seconds_of_start(self.problem, outlook)):
+            if pace.ends_within(outlook.laying_out):
                 return None, None
             groups, table = start_again(self.problem, outlook, groups, threads)
         table = with_nearer_neighbours(self.problem, table, passes, threads)

@@ -17,7 +17,7 @@ from shoal.kernels.group_sums import group_sums
 from shoal.kernels.numbering import number_keys
 from shoal.kernels.pool import open_pool
 from shoal.kernels.representatives import group_rows
-from shoal.partition.optimal.expected_work import DESCENT, SLACKS, of_near_groups, of_neighbours, of_proposal
+from shoal.partition.optimal.expected_work import DESCENT, SLACKS, of_descending, of_near_groups, of_neighbours
 from shoal.partition.optimal.improve import find_neighbours
 from shoal.partition.optimal.large import FIRST, anneal_table
 from shoal.partition.optimal.large_table import LargeTable, Outlook, affordable
@@ -26,7 +26,6 @@ from shoal.partition.search.pace import Lengths, Pace
 
 _NEAR = 10  # groups near a group
 _LOOKING = 0.3  # part of the seconds allowed that finding them may take
-_SEARCHING = 0.7  # part of the seconds that are left
 _CHUNK = 20_000  # records at a time, which fit into the fast memory
 
 
@@ -36,8 +35,8 @@ def improve_in_short(problem: Problem, outlook: Outlook, groups: Ints, threads: 
     n, d = values.shape
     groups = number_keys(groups)[0]  # near groups have near numbers
     near, looking, slack = near_members(values, groups, problem.blocks[outlook.order], _LOOKING * outlook.allowed)
-    left = _SEARCHING * (outlook.allowed - of_near_groups(n, d, looking))
-    passes = int(np.clip(left / n / of_proposal(n, d, k), DESCENT, FIRST))
+    left = outlook.allowed - of_near_groups(n, d, looking)
+    passes = int(np.clip(left / of_descending(n, d, k), DESCENT, FIRST))
     table = LargeTable(outlook, values, near, np.ones(n), k, slack)
     found = anneal_table(table, groups, passes, (0,), hottest=0.0, threads=threads, pace=Pace(None, Lengths(DESCENT)))
     assert found is not None  # there is no time that could run out
