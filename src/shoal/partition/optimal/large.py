@@ -25,7 +25,7 @@ from shoal.partition.optimal.crossover import better_parts
 from shoal.partition.optimal.expected_work import DESCENT, of_proposal, of_refining, tried_of
 from shoal.partition.optimal.improve import renumbered
 from shoal.partition.optimal.large_annealing import Levels, Partition, anneal_region, enter_all
-from shoal.partition.optimal.large_table import LargeTable
+from shoal.partition.optimal.large_table import LargeTable, usual_width
 from shoal.partition.search.pace import Lengths, Pace, TellCycle
 
 FIRST = 100  # proposals for each record in the first cycle
@@ -42,9 +42,13 @@ _QUENCH = 0.1  # part of the proposals at the end that take improvements only
 _COLDEST = 0.04  # times the square of the distance to the k-th neighbour
 
 
-def lengths(records: int) -> Lengths:
-    """Return how long cycles are: the first of a huge table is to take a second or so."""
-    return Lengths(int(np.clip(_FIRST_STEPS / records, DESCENT, FIRST)), growth=_GROWTH)
+def lengths(records: int, k: int) -> Lengths:
+    """Return how long cycles are: the first of a huge table is to take a second or so.
+
+    Those after which large groups are refined have a time of their own for it.
+    """
+    refined = FIRST + 1 if k > usual_width(records, k) else np.inf
+    return Lengths(int(np.clip(_FIRST_STEPS / records, DESCENT, FIRST)), combined=refined, growth=_GROWTH)
 
 
 def usual_passes(table: LargeTable) -> int:
@@ -116,13 +120,11 @@ def cycle_of_table(
     progress: TellCycle | None,
 ) -> Ints | None:
     """Anneal the whole table and keep what got better; None where time ran out."""
-    began = time.monotonic()
     start = number_keys(groups[table.order])[0]  # near groups have near numbers
     found = anneal_table(table, start, passes, seeds, hottest=hottest, threads=threads, pace=pace, progress=progress)
     if found is None:
         return None
     chosen = better_parts(table.values, None, start, renumbered(found), table.k)
-    pace.measured(passes, time.monotonic() - began)
     better = np.empty_like(chosen)
     better[table.order] = chosen
     return better

@@ -43,7 +43,7 @@ from shoal.partition.optimal.problem import Problem, problem_of_rows
 from shoal.partition.optimal.short_start import improve_in_short
 from shoal.partition.refine import refine
 from shoal.partition.search.pace import Lengths, Pace
-from shoal.partition.search.searchable import join_blocks
+from shoal.partition.search.searchable import TellCost, join_blocks
 
 _HUGE = 150_000  # records from which the order in which they are looked at matters
 _SOME = 50_000  # records up to which groups so large that none is founded are annealed at the start
@@ -65,8 +65,8 @@ class Start(NamedTuple):
     table: LargeTable | None
 
 
-def start_large(problem: Problem, threads: int) -> Start:
-    """Return where to start, as if the means of complete records were released.
+def start_large(problem: Problem, threads: int, tell: TellCost | None = None) -> Start:
+    """Return where to start, as if the means of complete records were released; it is told what groups cost so far.
 
     It takes no longer beside MDAV than it may; where that is too short for laying the table out, groups of MDAV are
     improved.
@@ -74,7 +74,7 @@ def start_large(problem: Problem, threads: int) -> Start:
     outlook = look_ahead(problem)
     if outlook.left <= 0.0:
         by_mdav = _mdav_by_place(problem, outlook.order)
-        groups = improve_in_short(problem, outlook, by_mdav, threads)
+        groups = improve_in_short(problem, outlook, by_mdav, threads, tell)
         return Start(_by_row(groups, outlook.order), _by_row(by_mdav, outlook.order), outlook, None)
     laid_out: list[LargeTable] = []
 
@@ -85,6 +85,8 @@ def start_large(problem: Problem, threads: int) -> Start:
     tasks: list[Callable[[], Ints]] = [partial(_mdav_by_place, problem, outlook.order), beside]
     made = run_watched(tasks, [], threads)
     assert made is not None
+    if tell:
+        tell(_cost(laid_out[0], made[0]))
     best = _best_quick(problem, laid_out[0], made[0], threads)
     return Start(_by_row(best, outlook.order), _by_row(made[0], outlook.order), outlook, laid_out[0])
 

@@ -36,7 +36,7 @@ from shoal.partition.refine import refine
 from shoal.partition.search.few_records import FEW, cheapest_groups
 from shoal.partition.search.found import Proved
 from shoal.partition.search.pace import Lengths, Pace, TellCycle
-from shoal.partition.search.searchable import TellBound, join_blocks
+from shoal.partition.search.searchable import TellBound, TellCost, join_blocks
 from shoal.partition.univariate import univariate
 
 _FIRST = 10  # proposals for each record in the first cycle
@@ -80,7 +80,7 @@ class NumericSearch:
     def lengths(self) -> Lengths:
         """How long cycles are: those of a table that is searched whole end to grow."""
         if self._kind == "large":
-            return large.lengths(self.size)
+            return large.lengths(self.size, self.problem.k)
         if self._kind == "whole":
             return lengths(_FIRST, self.problem.k)
         return Lengths(_FIRST if self.problem.limits is None else _FIRST_TOLD)
@@ -113,7 +113,7 @@ class NumericSearch:
         share *= min(1.0, _WIDE / self.problem.values.shape[1])
         return int(np.clip(5e6 * share / self.size, 100 * share, 3000 * share))
 
-    def start(self, threads: int) -> Reached:
+    def start(self, threads: int, tell: TellCost | None = None) -> Reached:
         """Return the groups of fast methods, and the best where it can be told.
 
         One complete column is cut optimally (Hansen & Mukherjee 2003); a few records have few partitions.
@@ -121,7 +121,7 @@ class NumericSearch:
         problem = self.problem
         settled = problem.values.shape[1] == 1 and problem.objective is None and problem.limits is None
         if self._kind == "large" and not settled:
-            groups, _, outlook, table = start_large(problem, threads)
+            groups, _, outlook, table = start_large(problem, threads, tell)
             cost = problem.cost(groups)
             return Reached(groups, cost, cost == 0.0, [], outlook, table)
         if self._kind == "regions" and not settled and self.begin is None:
@@ -220,12 +220,16 @@ class NumericSearch:
                 return None, None
             groups, table = start_again(self.problem, outlook, groups, threads)
         table = with_nearer_neighbours(self.problem, table, passes, threads)
+        began = time.monotonic()
         hottest = large.hottest_of(passes)
         better = large.cycle_of_table(
             table, groups, passes, seeds, hottest=hottest, threads=threads, pace=pace, progress=progress
         )
-        if better is not None and bool((self.problem.blocks == self.problem.blocks[0]).all()):
-            better = self._improve_apart(table, better, passes, seeds)
+        annealed = time.monotonic()
+        if better is not None:
+            if (self.problem.blocks == self.problem.blocks[0]).all():
+                better = self._improve_apart(table, better, passes, seeds)
+            pace.measured(passes, annealed - began, time.monotonic() - annealed)
         return better, table
 
     def _improve_apart(self, table: LargeTable, groups: Ints, passes: int, seeds: tuple[int, int]) -> Ints:
@@ -308,7 +312,7 @@ def _start_by_formula(problem: Problem, threads: int) -> Ints:
     groups, by_mdav, outlook, table = start_large(plain, threads)
     if table is None:
         groups, table = start_again(plain, outlook, groups, threads)
-    lengths = large.lengths(len(problem))
+    lengths = large.lengths(len(problem), problem.k)
     passes = lengths.first
     better = large.cycle_of_table(
         table,

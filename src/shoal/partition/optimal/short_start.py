@@ -21,15 +21,19 @@ from shoal.partition.optimal.expected_work import DESCENT, SLACKS, of_descending
 from shoal.partition.optimal.improve import find_neighbours
 from shoal.partition.optimal.large import FIRST, anneal_table
 from shoal.partition.optimal.large_table import LargeTable, Outlook, affordable
+from shoal.partition.optimal.objective import errors_of_groups
 from shoal.partition.optimal.problem import Problem
-from shoal.partition.search.pace import Lengths, Pace
+from shoal.partition.search.pace import Lengths, Pace, TellCycle
+from shoal.partition.search.searchable import TellCost
 
 _NEAR = 10  # groups near a group
 _LOOKING = 0.3  # part of the seconds allowed that finding them may take
 _CHUNK = 20_000  # records at a time, which fit into the fast memory
 
 
-def improve_in_short(problem: Problem, outlook: Outlook, groups: Ints, threads: int) -> Ints:
+def improve_in_short(
+    problem: Problem, outlook: Outlook, groups: Ints, threads: int, tell: TellCost | None = None
+) -> Ints:
     """Return better groups (n,) of the places of a table in the seconds that are allowed beside MDAV."""
     values, k = np.ascontiguousarray(problem.points[outlook.order]), problem.k
     n, d = values.shape
@@ -38,7 +42,12 @@ def improve_in_short(problem: Problem, outlook: Outlook, groups: Ints, threads: 
     left = outlook.allowed - of_near_groups(n, d, looking)
     passes = int(np.clip(left / of_descending(n, d, k), DESCENT, FIRST))
     table = LargeTable(outlook, values, near, np.ones(n), k, slack)
-    found = anneal_table(table, groups, passes, (0,), hottest=0.0, threads=threads, pace=Pace(None, Lengths(DESCENT)))
+    progress: TellCycle | None = None
+    if tell:
+        cost = float(errors_of_groups(values, None, *group_rows(groups), k).sum())
+        progress = lambda part, saved: tell(cost - saved)  # noqa: E731 - a function only where somebody listens
+    pace = Pace(None, Lengths(DESCENT))
+    found = anneal_table(table, groups, passes, (0,), hottest=0.0, threads=threads, pace=pace, progress=progress)
     assert found is not None  # there is no time that could run out
     return number_keys(found)[0]
 

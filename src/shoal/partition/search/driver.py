@@ -87,7 +87,9 @@ def _cycles(
     """
     lengths = problem.lengths
     pace = Pace(until, lengths)
-    state = problem.start(threads)
+    state = problem.start(threads, None if tell is None else lambda cost: tell(0.0, cost, 0.0))
+    if tell:
+        tell(0.0, problem.cost(state), 0.0)
     if passes is None and until is None and goal is None and not problem.finished(state):
         passes = problem.usual_passes(state)
     done, before_this, cycle, room = 0, 0, 0, np.inf

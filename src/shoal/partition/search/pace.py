@@ -36,7 +36,7 @@ class Lengths:
     hot : float
         From which a cycle starts far above the temperature at which groups form, where a proposal takes longer.
     combined : float
-        From which groups seen are combined in a cycle, which takes a time of its own.
+        From which groups seen are combined in a cycle, or groups refined after it, which takes a time of its own.
     growth : int
         How many times as long as the one before a cycle is at most.
     """
