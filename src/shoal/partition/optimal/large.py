@@ -33,7 +33,7 @@ _FIRST_STEPS = 3e6  # proposals in it at most
 _GROWTH = 8
 _MOST_PASSES = 3000  # by default
 _SEARCHING = 0.75  # part of the seconds that are left after the start
-_REFINING, _BESIDE = 0.65, 0.3  # part of the seconds allowed, and of those of a cycle, that refining may take
+_REFINING, _BESIDE = 0.65, 1.0  # part of the seconds allowed, and of those of a cycle, that refining may take
 _WHOLE, _REGION = 50_000, 100_000  # records of a table that is one region, and of a region of a huge one
 _HALF = 0.56  # part of a table between these that is a region: two cores, and as little border as that leaves
 _TURNS = 4  # proposals for a record in a row
@@ -42,13 +42,14 @@ _QUENCH = 0.1  # part of the proposals at the end that take improvements only
 _COLDEST = 0.04  # times the square of the distance to the k-th neighbour
 
 
-def lengths(records: int, k: int) -> Lengths:
+def lengths(records: int, columns: int, k: int) -> Lengths:
     """Return how long cycles are: the first of a huge table is to take a second or so.
 
     Those after which large groups are refined have a time of their own for it.
     """
     refined = FIRST + 1 if k > usual_width(records, k) else np.inf
-    return Lengths(int(np.clip(_FIRST_STEPS / records, DESCENT, FIRST)), combined=refined, growth=_GROWTH)
+    first = int(np.clip(_FIRST_STEPS / records, DESCENT, FIRST))
+    return Lengths(first, combined=refined, combining=of_refining(records, columns, k), growth=_GROWTH)
 
 
 def usual_passes(table: LargeTable) -> int:

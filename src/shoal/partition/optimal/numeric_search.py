@@ -80,7 +80,7 @@ class NumericSearch:
     def lengths(self) -> Lengths:
         """How long cycles are: those of a table that is searched whole end to grow."""
         if self._kind == "large":
-            return large.lengths(self.size, self.problem.k)
+            return large.lengths(self.size, self.problem.values.shape[1], self.problem.k)
         if self._kind == "whole":
             return lengths(_FIRST, self.problem.k)
         return Lengths(_FIRST if self.problem.limits is None else _FIRST_TOLD)
@@ -312,7 +312,7 @@ def _start_by_formula(problem: Problem, threads: int) -> Ints:
     groups, by_mdav, outlook, table = start_large(plain, threads)
     if table is None:
         groups, table = start_again(plain, outlook, groups, threads)
-    lengths = large.lengths(len(problem), problem.k)
+    lengths = large.lengths(len(problem), problem.values.shape[1], problem.k)
     passes = lengths.first
     better = large.cycle_of_table(
         table,

@@ -37,6 +37,8 @@ class Lengths:
         From which a cycle starts far above the temperature at which groups form, where a proposal takes longer.
     combined : float
         From which groups seen are combined in a cycle, or groups refined after it, which takes a time of its own.
+    combining : float
+        Seconds that it is expected to take, until it is measured.
     growth : int
         How many times as long as the one before a cycle is at most.
     """
@@ -45,6 +47,7 @@ class Lengths:
     longest: float = np.inf
     hot: float = np.inf
     combined: float = np.inf
+    combining: float = 0.3
     growth: int = 2
 
     def following(self, before: int, left: float) -> tuple[int, float]:
@@ -75,7 +78,7 @@ class Pace:
         self._annealing = 0.0  # seconds of the last cycle
         self._passes = 0.0  # and its proposals for each record
         self._planned = 0  # proposals of the present one
-        self._combining = 0.3  # a guess, until it is measured
+        self._combining = lengths.combining
         self._closed = False
 
     @property
