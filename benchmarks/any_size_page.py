@@ -45,7 +45,7 @@ def _summary(rows: list[Row]) -> str:
     worse = sum(_worse(row) for row in rows)
     late = sum(row["seconds"] > allowed(row) for row in rows)
     return (
-        f"Of {len(rows)} tables, the default loses more than `mdav` on {above} and takes longer than allowed on {late}.\n"
+        f"Of {len(rows)} tables, the default loses more than `mdav` on {above} and is late on {late}. "
         f"Given the same time, another method loses less on {worse}."
     )
 

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
 from shoal.columns.scaling import Records
+from shoal.kernels.representatives import group_rows
 from shoal.kernels.watch import new_watch
 from shoal.partition.methods import METHODS
-from shoal.partition.optimal import expected_work, large, large_start, large_table
+from shoal.partition.optimal import expected_work, large, large_start, large_table, numeric_search
 from shoal.partition.optimal.dense_first import dense_first
 from shoal.partition.optimal.large import levels_of
 from shoal.partition.optimal.large_start import start_large
-from shoal.partition.optimal.large_table import LargeTable, lay_out, look_ahead
+from shoal.partition.optimal.large_table import LargeTable, lay_out, look_ahead, with_nearer_neighbours
 from shoal.partition.optimal.numeric_search import NumericSearch
+from shoal.partition.optimal.objective import errors_of_groups
 from shoal.partition.optimal.problem import Problem
 from shoal.partition.optimal.short_start import near_members
 from shoal.partition.refine import refine
 from shoal.partition.search.budget import Budget
 from shoal.partition.search.driver import search
+from shoal.partition.search.pace import Pace
 
 
 def _table(kind: str, n: int, d: int) -> np.ndarray:
@@ -171,6 +176,69 @@ def test_the_members_of_near_groups_are_of_other_groups_the_nearest_first():
     off = np.abs(x[near, 0] - x[:, None, 0])
     assert (np.diff(off, axis=1) >= 0.0).all()
     assert (off[:, 0] == 1.0).all()
+
+
+def test_the_neighbours_of_a_long_cycle_are_nearer_than_those_of_the_start():
+    problem = _problem(_table("normal", 20_000, 12), 3)
+    hasty = lay_out(problem, look_ahead(problem), 1, passes=1)
+    assert with_nearer_neighbours(problem, hasty, 1, 1) is hasty  # a short cycle has no time for others
+    nearer = with_nearer_neighbours(problem, hasty, 3000, 1)
+    assert nearer.slack < hasty.slack
+    assert nearer.scales.mean() < hasty.scales.mean()
+    assert with_nearer_neighbours(problem, nearer, 3000, 1) is nearer
+
+
+def test_large_groups_are_refined_after_a_cycle_that_takes_as_long_and_not_after_a_short_one(monkeypatch):
+    problem, refined = _problem(_table("clusters", 1500, 4), 100), []
+    monkeypatch.setattr(
+        numeric_search,
+        "refine",
+        lambda records, groups, k, watch: refined.append(k) or refine(records, groups, k, watch),
+    )
+    search(NumericSearch(problem), 0, Budget(steps=50 * 1500))
+    assert not refined
+    with_it = search(NumericSearch(problem), 0, Budget(steps=900 * 1500)).cost
+    assert refined
+    monkeypatch.setattr(numeric_search, "refine", lambda records, groups, k, watch: groups)
+    assert with_it <= search(NumericSearch(problem), 0, Budget(steps=900 * 1500)).cost
+
+
+def test_the_time_of_refining_is_planned_before_it_is_known():
+    small, large_groups = (large.lengths(10_000, 5, k) for k in (3, 100))
+    assert small.combined == np.inf
+    pace = Pace(time.monotonic() + 10.0, large_groups)
+    pace.measured(100, 1.0)
+    assert pace.passes_left() < 0.8 * 0.95 * 1000  # 3 seconds of refining are expected
+    pace.measured(800, 8.0, 0.0)
+    assert pace.passes_left() == pytest.approx(0.95 * 1000, rel=0.01)
+
+
+def test_the_dearest_groups_are_annealed_once_more(monkeypatch):
+    problem = _problem(_table("heavy tails", 7000, 4), 3)
+    costs = []
+    for times in (4, 0):
+        monkeypatch.setattr(numeric_search, "_TIMES", times)
+        costs.append(search(NumericSearch(problem), 0, Budget(steps=100 * 7000)).cost)
+    assert costs[0] < costs[1]
+
+
+def test_the_dearest_groups_are_whole_and_cost_more_than_all_others():
+    problem = _problem(_table("heavy tails", 7000, 4), 3)
+    groups = start_large(problem, 1).groups
+    inside = np.isin(np.arange(7000), numeric_search._dearest(problem, groups))
+    errors = errors_of_groups(problem.values, None, *group_rows(groups), 3)
+    chosen = np.unique(groups[inside])
+    assert 500 < inside.sum() <= 600
+    assert not np.isin(groups[~inside], chosen).any()
+    assert errors[chosen].min() >= np.delete(errors, chosen).max()
+
+
+def test_what_a_start_with_little_time_costs_is_told_as_it_falls(little_time):
+    problem, told = _problem(_table("normal", 8000, 4), 3), []
+    reached = NumericSearch(problem).start(1, told.append)
+    assert told
+    assert told == sorted(told, reverse=True)
+    assert told[-1] >= reached.cost * (1 - 1e-9)
 
 
 def test_more_steps_lose_less():

@@ -30,12 +30,12 @@ _SAMPLE = 40  # records of which the leaves are counted
 _SPARE = 0.8  # seconds that a search may take in any case
 _RECORD, _NEIGHBOUR = 1.2e-6, 6e-8  # of looking for neighbours: a record, and each neighbour
 _LEAF, _COLUMN = 8e-8, 8e-9  # a leaf, and a column of it
-_LAID, _LAID_COLUMN = 1e-6, 6e-8  # of putting a table into an order with an index: a record, and a column of it
+_LAID, _LAID_COLUMN = 1.2e-6, 6e-8  # of putting a table into an order with an index: a record, and a column of it
 _LATER = 1.15  # neighbours take so much longer than looking at leaves
 _DENSE, _MEMBER, _CELL = 4e-7, 3e-8, 3e-8  # of the densest groups: a record, and for each in its group, and its cells
 _SMALL = 12  # the largest group that is made at once
 _TIES, _ALL = 3.0, 0.95  # times as long where less than this part of the records is distinct
-_COLD = 0.5  # part of the seconds of a proposal, of one that takes improvements only
+_COLD = 0.6  # part of the seconds of a proposal, of one that takes improvements only
 _EQUAL = 0.2  # power of the part of the records that are distinct with which MDAV takes shorter
 _LOOKED = 0.7  # part of the seconds of the neighbours that MDAV finds which it takes at least
 _MANY = 40  # neighbours that cost as much again as looking at the leaf
@@ -60,8 +60,12 @@ def allowed(n: int, d: int, k: int, distinct: float, looking: float) -> float:
 
 
 def of_laying_out(n: int, d: int, k: int, looking: float) -> float:
-    """Return the seconds of laying a table out, of which neighbours take ``looking``, and of improving groups a bit."""
-    return n * (_LAID + _LAID_COLUMN * d) + _LATER * looking + DESCENT * of_descending(n, d, k)
+    """Return the seconds of laying a table out, of which neighbours take ``looking``, and of the shortest search.
+
+    That takes improvements only at first, and then has a cycle.
+    """
+    shortest = DESCENT * (of_descending(n, d, k) + n * of_proposal(n, d, k))
+    return n * (_LAID + _LAID_COLUMN * d) + _LATER * looking + shortest
 
 
 def of_densest_groups(n: int, d: int, k: int, distinct: float) -> float:

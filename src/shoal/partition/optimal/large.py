@@ -59,7 +59,7 @@ def usual_passes(table: LargeTable) -> int:
     refining = of_refining(n, d, k)
     if k > table.neighbours.shape[1] and refining <= _REFINING * table.outlook.allowed:
         left -= refining
-    return int(np.clip(_SEARCHING * left / n / of_proposal(n, d, k), DESCENT, _MOST_PASSES))
+    return int(np.clip(DESCENT + _SEARCHING * left / n / of_proposal(n, d, k), DESCENT, _MOST_PASSES))
 
 
 def refined_after(table: LargeTable, passes: int) -> bool:

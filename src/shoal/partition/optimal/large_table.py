@@ -57,7 +57,7 @@ class Outlook(NamedTuple):
     slack : int
         With which of ``SLACKS`` neighbours are found in the time of such a search.
     laying_out, densest : float
-        Seconds of laying the table out, and of making the densest groups.
+        Seconds of laying the table out with the shortest search, and of making the densest groups.
     """
 
     order: Ints
@@ -69,7 +69,7 @@ class Outlook(NamedTuple):
 
     @property
     def left(self) -> float:
-        """Seconds that are left after the start, the densest groups included where there is time for them."""
+        """Seconds that are left after these, the densest groups included where there is time for them."""
         left = self.allowed - self.laying_out
         return left - self.densest if self.densest <= left else left
 

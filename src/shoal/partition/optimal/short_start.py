@@ -28,6 +28,7 @@ from shoal.partition.search.searchable import TellCost
 
 _NEAR = 10  # groups near a group
 _LOOKING = 0.3  # part of the seconds allowed that finding them may take
+_SEARCHING = 0.9  # part of the seconds that are left
 _CHUNK = 20_000  # records at a time, which fit into the fast memory
 
 
@@ -39,7 +40,7 @@ def improve_in_short(
     n, d = values.shape
     groups = number_keys(groups)[0]  # near groups have near numbers
     near, looking, slack = near_members(values, groups, problem.blocks[outlook.order], _LOOKING * outlook.allowed)
-    left = outlook.allowed - of_near_groups(n, d, looking)
+    left = _SEARCHING * (outlook.allowed - of_near_groups(n, d, looking))
     passes = int(np.clip(left / of_descending(n, d, k), DESCENT, FIRST))
     table = LargeTable(outlook, values, near, np.ones(n), k, slack)
     progress: TellCycle | None = None
