@@ -89,7 +89,10 @@ def _cycles(
     pace = Pace(until, lengths)
     state = problem.start(threads, None if tell is None else lambda cost: tell(0.0, cost, 0.0))
     if tell:
-        tell(0.0, problem.cost(state), 0.0)
+        try:
+            tell(0.0, problem.cost(state), 0.0)
+        except KeyboardInterrupt:
+            return state, 0, True
     if passes is None and until is None and goal is None and not problem.finished(state):
         passes = problem.usual_passes(state)
     done, before_this, cycle, room = 0, 0, 0, np.inf
