@@ -19,7 +19,7 @@ from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.chunks import search_in_chunks
 from shoal.kernels.equal_records import find_equal
 from shoal.kernels.pool import Pool, open_pool
-from shoal.kernels.tree import open_tree_pool
+from shoal.kernels.tree import TreePool, open_tree_pool
 from shoal.partition.optimal.expected_work import (
     SLACKS,
     allowed,
@@ -112,9 +112,10 @@ def look_ahead(problem: Problem) -> Outlook:
     (n, d), k = problem.points.shape, problem.k
     orders, looking = [], np.zeros(len(SLACKS))
     for rows in rows_of_blocks(problem):
-        tree = open_tree_pool(problem.points[rows])
+        pool = open_pool(problem.points[rows])
+        tree = pool if isinstance(pool, TreePool) else open_tree_pool(pool.values)
         orders.append(rows[np.argsort(tree.slots[tree.place_of], kind="stable")])
-        looking += of_neighbours(tree, _reach(len(rows), k, usual_width(n, k)))
+        looking += of_neighbours(pool, _reach(len(rows), k, usual_width(n, k)))
     distinct = (int(find_equal(problem.points)[0].max()) + 1) / n
     seconds = allowed(n, d, k, distinct, float(looking[0]))
     slack = affordable(looking, _LOOKING * seconds)
