@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import shoal
+from any_size_page import any_size
 from app_page import app
 from blocking_page import blocking
 from categories_page import categories
@@ -69,6 +70,7 @@ def before_after() -> None:
 PAGES: dict[str, Callable[[], None]] = {
     "published": published,
     "optimal": optimal,
+    "any-size": any_size,
     "methods": methods,
     "before-after": before_after,
     "scale": scale,

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
 from shoal.columns.scaling import Records
+from shoal.kernels.representatives import group_rows
 from shoal.kernels.watch import new_watch
 from shoal.partition.methods import METHODS
-from shoal.partition.optimal import large, large_start
+from shoal.partition.optimal import expected_work, large, large_start, large_table, numeric_search
 from shoal.partition.optimal.dense_first import dense_first
-from shoal.partition.optimal.large import lay_out, levels_of
+from shoal.partition.optimal.large import levels_of
 from shoal.partition.optimal.large_start import start_large
+from shoal.partition.optimal.large_table import LargeTable, lay_out, look_ahead, with_nearer_neighbours
 from shoal.partition.optimal.numeric_search import NumericSearch
+from shoal.partition.optimal.objective import errors_of_groups
 from shoal.partition.optimal.problem import Problem
+from shoal.partition.optimal.short_start import near_members
 from shoal.partition.refine import refine
 from shoal.partition.search.budget import Budget
 from shoal.partition.search.driver import search
+from shoal.partition.search.pace import Pace
 
 
 def _table(kind: str, n: int, d: int) -> np.ndarray:
@@ -35,6 +42,10 @@ def _table(kind: str, n: int, d: int) -> np.ndarray:
 
 def _problem(x: np.ndarray, k: int, blocks: np.ndarray | None = None) -> Problem:
     return Problem(x, None, np.zeros(len(x), dtype=np.int64) if blocks is None else blocks, None, k)
+
+
+def _laid_out_as_it_is(problem: Problem) -> LargeTable:
+    return lay_out(problem, look_ahead(problem)._replace(order=np.arange(len(problem))), 1)
 
 
 @pytest.fixture
@@ -76,7 +87,7 @@ def test_not_even_the_start_loses_more_than_mdav(kind):
 @pytest.mark.parametrize("kind", ["normal", "clusters", "integers", "heavy tails"])
 @pytest.mark.parametrize(("n", "k"), [(5, 2), (8, 5), (40, 3), (700, 2), (700, 13), (900, 17), (3000, 50), (400, 150)])
 def test_the_densest_groups_have_k_to_2k_less_one_records(kind, n, k):
-    table = lay_out(_problem(_table(kind, n, 3), k), np.arange(n), 1)
+    table = _laid_out_as_it_is(_problem(_table(kind, n, 3), k))
     sizes = np.bincount(dense_first(table.values, table.neighbours, k, 2.25))
     assert sizes.sum() == n
     assert sizes.min() >= k
@@ -86,7 +97,7 @@ def test_the_densest_groups_have_k_to_2k_less_one_records(kind, n, k):
 def test_the_densest_group_is_taken_first_and_few_records_left_over_join_the_nearest():
     rng = np.random.default_rng(0)
     x = np.concatenate([10.0 * np.repeat(np.arange(400), 3) + 0.1 * rng.uniform(size=1200), [0.5, 3995.0]])[:, None]
-    table = lay_out(_problem(x, 3), np.arange(1202), 1)
+    table = _laid_out_as_it_is(_problem(x, 3))
     groups = dense_first(x, table.neighbours, 3, 2.25)
     assert (groups[:1200].reshape(400, 3) == groups[:1200:3, None]).all()  # each place is one group
     assert (groups[1200], groups[1201]) == (groups[0], groups[1199])
@@ -118,6 +129,116 @@ def test_a_search_for_a_time_is_repeated_by_its_steps(small_regions):
     again = search(NumericSearch(problem), 0, Budget(steps=timed.steps), 1)
     assert timed.passes > 0
     assert (timed.groups == again.groups).all()
+
+
+@pytest.fixture
+def little_time(monkeypatch):
+    """Make tables of some thousand records as short of time as those of some hundred thousand."""
+    monkeypatch.setattr(expected_work, "_SPARE", 0.0)
+
+
+@pytest.mark.parametrize("kind", ["normal", "clusters", "integers", "heavy tails"])
+@pytest.mark.parametrize("k", [3, 10, 50])
+def test_where_there_is_little_time_groups_of_mdav_get_better(kind, k, little_time):
+    blocks = np.repeat([0, 1], [6000, 2000])
+    problem = _problem(_table(kind, 8000, 4), k, blocks)
+    start = start_large(problem, 1)
+    assert start.table is None
+    assert problem.cost(start.groups) < problem.cost(start.by_mdav)
+    sizes = np.bincount(start.groups)
+    assert sizes.min() >= k
+    assert sizes.max() <= 2 * k - 1
+    assert all(len(np.unique(blocks[start.groups == g])) == 1 for g in range(len(sizes)))
+
+
+def test_a_search_with_little_time_by_default_goes_on_for_as_long_as_is_asked_for(little_time):
+    problem = _problem(_table("normal", 8000, 4), 3)
+    by_default, longer = (search(NumericSearch(problem), 0, Budget(steps=steps)) for steps in (None, 400 * 8000))
+    assert by_default.passes == 0
+    assert longer.cost < by_default.cost
+    timed = search(NumericSearch(problem), 0, Budget(time=1.5), 2)
+    again = search(NumericSearch(problem), 0, Budget(steps=timed.steps), 1)
+    assert timed.passes > 0
+    assert (timed.groups == again.groups).all()
+
+
+def test_a_time_that_is_too_short_for_laying_a_table_out_ends_the_search(little_time, monkeypatch):
+    monkeypatch.setattr(large_table, "of_laying_out", lambda n, d, k, looking: 60.0)
+    found = search(NumericSearch(_problem(_table("normal", 8000, 4), 3)), 0, Budget(time=30.0))
+    assert found.passes == 0
+
+
+def test_the_members_of_near_groups_are_of_other_groups_the_nearest_first():
+    x = np.repeat(np.arange(30.0), 3)[:, None] + [[0.0, 0.1]]
+    groups = np.repeat(np.arange(30), 3)
+    near, _, _ = near_members(x, groups, np.zeros(90, dtype=np.int64), 1.0)
+    assert (groups[near] != groups[:, None]).all()
+    off = np.abs(x[near, 0] - x[:, None, 0])
+    assert (np.diff(off, axis=1) >= 0.0).all()
+    assert (off[:, 0] == 1.0).all()
+
+
+def test_the_neighbours_of_a_long_cycle_are_nearer_than_those_of_the_start():
+    problem = _problem(_table("normal", 20_000, 12), 3)
+    hasty = lay_out(problem, look_ahead(problem), 1, passes=1)
+    assert with_nearer_neighbours(problem, hasty, 1, 1) is hasty  # a short cycle has no time for others
+    nearer = with_nearer_neighbours(problem, hasty, 3000, 1)
+    assert nearer.slack < hasty.slack
+    assert nearer.scales.mean() < hasty.scales.mean()
+    assert with_nearer_neighbours(problem, nearer, 3000, 1) is nearer
+
+
+def test_large_groups_are_refined_after_a_cycle_that_takes_as_long_and_not_after_a_short_one(monkeypatch):
+    problem, refined = _problem(_table("clusters", 1500, 4), 100), []
+    monkeypatch.setattr(
+        numeric_search,
+        "refine",
+        lambda records, groups, k, watch: refined.append(k) or refine(records, groups, k, watch),
+    )
+    search(NumericSearch(problem), 0, Budget(steps=50 * 1500))
+    assert not refined
+    with_it = search(NumericSearch(problem), 0, Budget(steps=900 * 1500)).cost
+    assert refined
+    monkeypatch.setattr(numeric_search, "refine", lambda records, groups, k, watch: groups)
+    assert with_it <= search(NumericSearch(problem), 0, Budget(steps=900 * 1500)).cost
+
+
+def test_the_time_of_refining_is_planned_before_it_is_known():
+    small, large_groups = (large.lengths(10_000, 5, k) for k in (3, 100))
+    assert small.combined == np.inf
+    pace = Pace(time.monotonic() + 10.0, large_groups)
+    pace.measured(100, 1.0)
+    assert pace.passes_left() < 0.8 * 0.95 * 1000  # 3 seconds of refining are expected
+    pace.measured(800, 8.0, 0.0)
+    assert pace.passes_left() == pytest.approx(0.95 * 1000, rel=0.01)
+
+
+def test_the_dearest_groups_are_annealed_once_more(monkeypatch):
+    problem = _problem(_table("heavy tails", 7000, 4), 3)
+    costs = []
+    for times in (4, 0):
+        monkeypatch.setattr(numeric_search, "_TIMES", times)
+        costs.append(search(NumericSearch(problem), 0, Budget(steps=100 * 7000)).cost)
+    assert costs[0] < costs[1]
+
+
+def test_the_dearest_groups_are_whole_and_cost_more_than_all_others():
+    problem = _problem(_table("heavy tails", 7000, 4), 3)
+    groups = start_large(problem, 1).groups
+    inside = np.isin(np.arange(7000), numeric_search._dearest(problem, groups))
+    errors = errors_of_groups(problem.values, None, *group_rows(groups), 3)
+    chosen = np.unique(groups[inside])
+    assert 500 < inside.sum() <= 600
+    assert not np.isin(groups[~inside], chosen).any()
+    assert errors[chosen].min() >= np.delete(errors, chosen).max()
+
+
+def test_what_a_start_with_little_time_costs_is_told_as_it_falls(little_time):
+    problem, told = _problem(_table("normal", 8000, 4), 3), []
+    reached = NumericSearch(problem).start(1, told.append)
+    assert told
+    assert told == sorted(told, reverse=True)
+    assert told[-1] >= reached.cost * (1 - 1e-9)
 
 
 def test_more_steps_lose_less():

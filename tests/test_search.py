@@ -192,7 +192,7 @@ def cycles_of(lengths, passes):
         def __init__(self):
             self.lengths = lengths
 
-        def start(self, threads):
+        def start(self, threads, tell=None):
             return 0
 
         def finished(self, state):

@@ -11,7 +11,7 @@ from shoal.kernels.pool import open_pool
 from shoal.partition.optimal import dense_first as dense
 from shoal.partition.optimal.dense_first import dense_first, equal_groups
 from shoal.partition.optimal.improve import find_neighbours
-from shoal.partition.optimal.large import lay_out
+from shoal.partition.optimal.large_table import lay_out, look_ahead
 from shoal.partition.optimal.problem import Problem
 
 COLUMNS = ["a", "b", "c", "d"]
@@ -47,7 +47,8 @@ def test_by_default_what_is_released_loses_less_than_that_of_fast_methods(releas
 def test_equal_records_are_taken_at_once_and_not_in_a_round_for_each_group(share, monkeypatch):
     rng = np.random.default_rng(0)
     x = np.where(rng.random((4000, 2)) < share, 0.0, rng.lognormal(size=(4000, 2)).round(2))
-    table = lay_out(Problem(x, None, np.zeros(len(x), dtype=np.int64), None, 3), np.arange(len(x)), 1)
+    problem = Problem(x, None, np.zeros(len(x), dtype=np.int64), None, 3)
+    table = lay_out(problem, look_ahead(problem)._replace(order=np.arange(len(x))), 1)
     rounds = []
     near = dense._neighbours
     monkeypatch.setattr(dense, "_neighbours", lambda *task: rounds.append(1) or near(*task))

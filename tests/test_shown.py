@@ -11,6 +11,9 @@ import pytest
 import shoal
 from command_line import run
 from shoal.kernels.progress import show_progress
+from shoal.release.declaring import declare
+from shoal.release.searching import long_search
+from shoal.tables.table import open_table
 
 
 @pytest.fixture
@@ -54,16 +57,34 @@ def test_nothing_is_written_where_progress_is_not_wanted(capsys):
 
 
 def test_a_search_of_very_many_records_says_beforehand_about_how_long_it_takes(capsys, monkeypatch):
-    monkeypatch.setattr("shoal.release.searching._LONG", 20)
+    monkeypatch.setattr("shoal.release.searching._LONG", 1.0)
     table = pl.DataFrame({"a": range(30), "b": [i % 7 for i in range(30)]})
     settings = {"k": 3, "quasi_identifiers": ["a", "b"]}
     shoal.protect(table, **settings)
-    assert "searching the groups of 30 records, which takes about 1 minute" in capsys.readouterr().err
+    assert "searching the groups of 30 records, which takes about 1 second" in capsys.readouterr().err
     for quiet in ({"method": "mdav"}, {"options": {"steps": 100}}, {"progress": False}, {"progress": print}):
         shoal.protect(table, **settings, **quiet)
         assert "searching" not in capsys.readouterr().err
-    shoal.protect(table[:20], **settings)
+    monkeypatch.setattr("shoal.release.searching._LONG", 5.0)
+    shoal.protect(table, **settings)
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("records", "k", "said"),
+    [
+        (100_000, 3, ""),
+        (300_000, 3, "about 7 seconds"),
+        (300_000, 10, ""),
+        (1_000_000, 3, "about 29 seconds"),
+        (3_000_000, 3, "about 2 minutes"),
+    ],
+)
+def test_how_long_a_search_takes_is_told_from_records_columns_and_k(records, k, said):
+    table = pl.DataFrame(np.random.default_rng(0).normal(size=(50, 5)), schema=list("abcde"))
+    declared = declare({"k": k, "quasi_identifiers": table.columns}, open_table(table))
+    assert said in long_search(declared, records)
+    assert bool(said) == bool(long_search(declared, records))
 
 
 def test_the_loss_by_column_is_shown_where_one_loses_more_than_half_with_what_to_do(tmp_path):

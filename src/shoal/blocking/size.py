@@ -49,12 +49,28 @@ def block_size(n: int, columns: int, k: int) -> int:
     return int(min(n, max(size, _LEAST, 2 * k)))
 
 
+def seconds_of_mdav(n: int, columns: int, k: int) -> float:
+    """Return about how many seconds MDAV takes for a table as a whole, if its records are as hard as normal ones.
+
+    >>> 0.5 < seconds_of_mdav(100_000, 5, 3) < 2.0 < seconds_of_mdav(1_000_000, 5, 3)
+    True
+    """
+    return 1e-6 * n * _of_a_record(columns) * float((n / 1e4) ** _exponent(columns) * (k / 3) ** _EXPONENT_OF_K)
+
+
 def _longest(budget: float, d: int, k: int) -> float:
     """Return the largest block that a budget of microseconds a record allows."""
-    exponent = float(np.interp(d, _COLUMNS, _EXPONENTS))
-    # beyond the last measurement distances still take time in proportion to the columns
-    here = float(np.interp(d, _COLUMNS, _MICROSECONDS)) * max(1.0, d / _COLUMNS[-1])
-    return 1e4 * float((budget / here * (k / 3) ** -_EXPONENT_OF_K) ** (1.0 / exponent))
+    return 1e4 * float((budget / _of_a_record(d) * (k / 3) ** -_EXPONENT_OF_K) ** (1.0 / _exponent(d)))
+
+
+def _of_a_record(d: int) -> float:
+    """Return t; beyond the last measurement distances still take time in proportion to the columns."""
+    return float(np.interp(d, _COLUMNS, _MICROSECONDS)) * max(1.0, d / _COLUMNS[-1])
+
+
+def _exponent(d: int) -> float:
+    """Return b."""
+    return float(np.interp(d, _COLUMNS, _EXPONENTS))
 
 
 def _harmless(n: int, d: int, k: int) -> float:

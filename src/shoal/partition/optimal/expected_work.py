@@ -23,25 +23,65 @@ SLACKS = (float(EXACT), 2.25, 4.0, 9.0, 20.0, 50.0, 100.0)
 TRIED = 2
 """Members of a small group that a record looks at to change places with one."""
 
+DESCENT = 10
+"""The fewest proposals for each record that gain something."""
+
 _SAMPLE = 40  # records of which the leaves are counted
 _SPARE = 0.8  # seconds that a search may take in any case
 _RECORD, _NEIGHBOUR = 1.2e-6, 6e-8  # of looking for neighbours: a record, and each neighbour
 _LEAF, _COLUMN = 8e-8, 8e-9  # a leaf, and a column of it
+_LAID, _LAID_COLUMN = 1.2e-6, 6e-8  # of putting a table into an order with an index: a record, and a column of it
+_LATER = 1.15  # neighbours take so much longer than looking at leaves
+_DENSE, _MEMBER, _CELL = 4e-7, 3e-8, 3e-8  # of the densest groups: a record, and for each in its group, and its cells
+_SMALL = 12  # the largest group that is made at once
+_TIES, _ALL = 3.0, 0.95  # times as long where less than this part of the records is distinct
+_COLD = 0.6  # part of the seconds of a proposal, of one that takes improvements only
+_EQUAL = 0.2  # power of the part of the records that are distinct with which MDAV takes shorter
+_LOOKED = 0.7  # part of the seconds of the neighbours that MDAV finds which it takes at least
 _MANY = 40  # neighbours that cost as much again as looking at the leaf
 
 
-def least_of_mdav(n: int, d: int, k: int) -> float:
-    """Return the seconds that MDAV takes at least, whatever the data.
+def least_of_mdav(n: int, d: int, k: int, distinct: float = 1.0, looking: float = 0.0) -> float:
+    """Return the seconds that MDAV takes at least, if such a part of the records is ``distinct``.
+
+    It finds the exact neighbours of every k-th record, of half of them on the mean; ``looking`` are the seconds of
+    finding those of all.
 
     >>> least_of_mdav(100_000, 5, 3) < 0.3 < least_of_mdav(100_000, 10, 3)
     True
     """
-    return 7e-7 * n * (n / 1e5) ** 0.4 * (0.5 + 0.03 * d + 1.3 * d / k)
+    easy = 7e-7 * n * (n / 1e5) ** 0.4 * (0.5 + 0.03 * d + 1.3 * d / k)
+    return float(max(easy, _LOOKED * looking / (2 * k)) * distinct**_EQUAL)
 
 
-def allowed(n: int, d: int, k: int) -> float:
+def allowed(n: int, d: int, k: int, distinct: float, looking: float) -> float:
     """Return the seconds that a search may take beside MDAV where nothing is said."""
-    return _SPARE + least_of_mdav(n, d, k)
+    return _SPARE + least_of_mdav(n, d, k, distinct, looking)
+
+
+def of_laying_out(n: int, d: int, k: int, looking: float) -> float:
+    """Return the seconds of laying a table out, of which neighbours take ``looking``, and of the shortest search.
+
+    That takes improvements only at first, and then has a cycle.
+    """
+    shortest = DESCENT * (of_descending(n, d, k) + n * of_proposal(n, d, k))
+    return n * (_LAID + _LAID_COLUMN * d) + _LATER * looking + shortest
+
+
+def of_densest_groups(n: int, d: int, k: int, distinct: float) -> float:
+    """Return the seconds of making the densest groups: equal records have equal neighbours, which are soon used up."""
+    size = min(k, _SMALL)
+    return n * (_DENSE + size * (_MEMBER + _CELL * d)) * (_TIES if distinct < _ALL else 1.0)
+
+
+def of_near_groups(n: int, d: int, looking: float) -> float:
+    """Return the seconds of finding the groups near each record, of which near centroids take ``looking``."""
+    return n * (_LAID + _LAID_COLUMN * d) + _LATER * looking
+
+
+def of_descending(n: int, d: int, k: int) -> float:
+    """Return the seconds of a proposal for each record that takes improvements only."""
+    return n * _COLD * of_proposal(n, d, k)
 
 
 def of_proposal(n: int, d: int, k: int) -> float:

@@ -5,6 +5,8 @@ groups are small it does not matter after a hundred proposals for each record wh
 move as wholes or not at all: ``mst`` and ``k-ward``, where there is time for them (``expected_work``), find those that
 fill clusters. What counts is how little their groups lose after a short annealing. MDAV is made of the whole table in
 any case: what the search returns never loses more.
+
+A table of which MDAV is done sooner than neighbours are found is not laid out at the start (``short_start``).
 """
 
 from __future__ import annotations
@@ -27,68 +29,98 @@ from shoal.partition.mdav import mdav, mdav_single
 from shoal.partition.mst import mst
 from shoal.partition.optimal.dense_first import dense_first
 from shoal.partition.optimal.expected_work import (
+    DESCENT,
     SLACKS,
-    allowed,
     of_k_ward,
     of_proposal,
     of_refining,
     of_spanning_tree,
 )
-from shoal.partition.optimal.large import (
-    FIRST,
-    QUICK,
-    LargeTable,
-    anneal_table,
-    by_place,
-    hottest_of,
-    lay_out,
-)
+from shoal.partition.optimal.large import FIRST, anneal_table, hottest_of
+from shoal.partition.optimal.large_table import QUICK, LargeTable, Outlook, lay_out, look_ahead, rows_of_blocks
 from shoal.partition.optimal.objective import errors_of_groups
 from shoal.partition.optimal.problem import Problem, problem_of_rows
+from shoal.partition.optimal.short_start import improve_in_short
 from shoal.partition.refine import refine
 from shoal.partition.search.pace import Lengths, Pace
-from shoal.partition.search.searchable import join_blocks
+from shoal.partition.search.searchable import TellCost, join_blocks
 
 _HUGE = 150_000  # records from which the order in which they are looked at matters
 _SOME = 50_000  # records up to which groups so large that none is founded are annealed at the start
 _SMALL = 16  # k up to which it does not matter where to start
 _RACING, _ANNEALING = 0.45, 0.2  # part of the seconds allowed for what is tried there, and for annealing each
-_DESCENT = 10  # proposals for each record that judge a start
 
 Fast = Callable[[Records, int, Ints], Ints]
 
 
 class Start(NamedTuple):
-    """Groups of k to 2k - 1 records, which lose no more than MDAV of each block, these, and the table laid out."""
+    """Groups of k to 2k - 1 records, which lose no more than MDAV of each block, and these.
+
+    The table is laid out, unless there was no time for it.
+    """
 
     groups: Ints
     by_mdav: Ints
-    table: LargeTable
+    outlook: Outlook
+    table: LargeTable | None
 
 
-def start_large(problem: Problem, threads: int) -> Start:
-    """Return where to start, as if the means of complete records were released."""
-    order = np.concatenate([rows[by_place(problem.points[rows])] for rows in _blocks(problem)])
-    # a huge table in the order of its places, which is twice as fast: only ties are broken in another way
-    huge = len(problem) > _HUGE
+def start_large(problem: Problem, threads: int, tell: TellCost | None = None) -> Start:
+    """Return where to start, as if the means of complete records were released; it is told what groups cost so far.
+
+    It takes no longer beside MDAV than it may; where that is too short for laying the table out, groups of MDAV are
+    improved.
+    """
+    outlook = look_ahead(problem)
+    if outlook.left <= 0.0:
+        by_mdav = _mdav_by_place(problem, outlook.order)
+        groups = improve_in_short(problem, outlook, by_mdav, threads, tell)
+        return Start(_by_row(groups, outlook.order), _by_row(by_mdav, outlook.order), outlook, None)
     laid_out: list[LargeTable] = []
 
     def beside() -> Ints:
-        laid_out.append(lay_out(problem, order, max(1, threads - 1)))
-        return order
+        laid_out.append(lay_out(problem, outlook, max(1, threads - 1)))
+        return outlook.order
 
-    tasks: list[Callable[[], Ints]] = [partial(_mdav, problem_of_rows(problem, order) if huge else problem), beside]
+    tasks: list[Callable[[], Ints]] = [partial(_mdav_by_place, problem, outlook.order), beside]
     made = run_watched(tasks, [], threads)
     assert made is not None
-    by_mdav, table = made[0] if huge else made[0][order], laid_out[0]
+    if tell:
+        tell(_cost(laid_out[0], made[0]))
+    best = _best_quick(problem, laid_out[0], made[0], threads)
+    return Start(_by_row(best, outlook.order), _by_row(made[0], outlook.order), outlook, laid_out[0])
+
+
+def start_again(problem: Problem, outlook: Outlook, groups: Ints, threads: int) -> tuple[Ints, LargeTable]:
+    """Return groups that lose no more than those that are there already, and the table laid out."""
+    table = lay_out(problem, outlook, threads)
+    best = _best_quick(problem, table, number_keys(groups[table.order])[0], threads)
+    return _by_row(best, table.order), table
+
+
+def _best_quick(problem: Problem, table: LargeTable, known: Ints, threads: int) -> Ints:
+    """Return quick groups of the places, or those that are ``known`` where these lose less."""
     if problem.k <= _SMALL:
-        quick = _descend(table, _of_blocks(problem, table, None), threads)
+        dense = table.outlook.densest <= table.outlook.allowed - table.outlook.laying_out
+        quick = _descend(table, _of_blocks(problem, table, None) if dense else known, threads)
     else:
-        quick = _race(problem, table, by_mdav, threads)
-    best = min([quick, by_mdav], key=partial(_cost, table))
-    groups, mdav_groups = np.empty_like(best), np.empty_like(by_mdav)
-    groups[order], mdav_groups[order] = best, by_mdav
-    return Start(groups, mdav_groups, table)
+        quick = _race(problem, table, known, threads)
+    return min([quick, known], key=partial(_cost, table))
+
+
+def _by_row(groups: Ints, order: Ints) -> Ints:
+    """Return the group of each row from that of each place."""
+    by_row = np.empty_like(groups)
+    by_row[order] = groups
+    return by_row
+
+
+def _mdav_by_place(problem: Problem, order: Ints) -> Ints:
+    """Return the groups (n,) of MDAV at each place.
+
+    A huge table is partitioned in the order of its places, which is twice as fast: only ties are broken in another way.
+    """
+    return _mdav(problem_of_rows(problem, order)) if len(problem) > _HUGE else _mdav(problem)[order]
 
 
 def _of_blocks(problem: Problem, table: LargeTable, method: Fast | None) -> Ints:
@@ -106,7 +138,7 @@ def _race(problem: Problem, table: LargeTable, by_mdav: Ints, threads: int) -> I
     Where groups are large, MDAV is as good a start for many records as the densest groups, and there already.
     """
     n, d = table.values.shape
-    left = _RACING * allowed(n, d, problem.k)
+    left = _RACING * table.outlook.allowed
     descending = _descent_of(table)[0] * n * of_proposal(n, d, problem.k)
     fast: list[Fast | None] = [None] if n <= _SOME else []
     left -= descending
@@ -126,15 +158,9 @@ def _race(problem: Problem, table: LargeTable, by_mdav: Ints, threads: int) -> I
     return best
 
 
-def _blocks(problem: Problem) -> list[Ints]:
-    """Return the rows of each block, blocks by their numbers: what is drawn depends on the order."""
-    order = np.argsort(problem.blocks, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(problem.blocks[order])) + 1)
-
-
 def _mdav(problem: Problem) -> Ints:
     """MDAV of each block, in the order of the rows: ties are broken as MDAV does."""
-    blocks = _blocks(problem)
+    blocks = rows_of_blocks(problem)
     return join_blocks(blocks, [_partition(mdav, problem.points[rows], problem.k) for rows in blocks])
 
 
@@ -150,7 +176,7 @@ def _descend(table: LargeTable, groups: Ints, threads: int) -> Ints:
     """Take improvements only, for a moment; some annealing where groups are so large that none is ever founded."""
     start = number_keys(groups)[0]  # near groups have near numbers
     passes, hottest = _descent_of(table)
-    pace = Pace(None, Lengths(_DESCENT))
+    pace = Pace(None, Lengths(DESCENT))
     found = anneal_table(table, start, passes, (0,), hottest=hottest, threads=threads, pace=pace)
     assert found is not None
     found = number_keys(found)[0]
@@ -164,9 +190,9 @@ def _descent_of(table: LargeTable) -> tuple[int, float]:
     """
     n, d = table.values.shape
     if table.k <= table.neighbours.shape[1] or n > _SOME:
-        return _DESCENT, 0.0
-    most = int(_ANNEALING * allowed(n, d, table.k) / n / of_proposal(n, d, table.k))
-    passes = int(np.clip(most, _DESCENT, FIRST if n * table.k <= QUICK else 3 * _DESCENT))
+        return DESCENT, 0.0
+    most = int(_ANNEALING * table.outlook.allowed / n / of_proposal(n, d, table.k))
+    passes = int(np.clip(most, DESCENT, FIRST if n * table.k <= QUICK else 3 * DESCENT))
     return passes, hottest_of(passes)
 
 

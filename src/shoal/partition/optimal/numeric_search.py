@@ -25,8 +25,8 @@ from shoal.partition.optimal.certificate import prove, why_no_bound
 from shoal.partition.optimal.crossover import better_parts
 from shoal.partition.optimal.expected_work import SLACKS
 from shoal.partition.optimal.improve import LONG, improve, neighbours_of, renumbered
-from shoal.partition.optimal.large import LargeTable
-from shoal.partition.optimal.large_start import start_large
+from shoal.partition.optimal.large_start import start_again, start_large
+from shoal.partition.optimal.large_table import LargeTable, Outlook, with_nearer_neighbours
 from shoal.partition.optimal.objective import errors_of_groups
 from shoal.partition.optimal.problem import Problem, problem_of_rows
 from shoal.partition.optimal.regions import cut_regions, searched_whole
@@ -36,7 +36,7 @@ from shoal.partition.refine import refine
 from shoal.partition.search.few_records import FEW, cheapest_groups
 from shoal.partition.search.found import Proved
 from shoal.partition.search.pace import Lengths, Pace, TellCycle
-from shoal.partition.search.searchable import TellBound, join_blocks
+from shoal.partition.search.searchable import TellBound, TellCost, join_blocks
 from shoal.partition.univariate import univariate
 
 _FIRST = 10  # proposals for each record in the first cycle
@@ -52,12 +52,13 @@ _LARGE_GROUPS = 12  # k from which one annealing in place finds better groups th
 
 @dataclass(frozen=True)
 class Reached:
-    """A partition, its cost, whether it is known to be optimal, what was seen in blocks, and the large table."""
+    """A partition, its cost, whether it is known to be optimal, what was seen in blocks, and what of a large table."""
 
     groups: Ints
     cost: float
     exact: bool
     blocks: list[Block]
+    outlook: Outlook | None = None
     table: LargeTable | None = None
 
 
@@ -79,7 +80,7 @@ class NumericSearch:
     def lengths(self) -> Lengths:
         """How long cycles are: those of a table that is searched whole end to grow."""
         if self._kind == "large":
-            return large.lengths(self.size)
+            return large.lengths(self.size, self.problem.values.shape[1], self.problem.k)
         if self._kind == "whole":
             return lengths(_FIRST, self.problem.k)
         return Lengths(_FIRST if self.problem.limits is None else _FIRST_TOLD)
@@ -95,14 +96,15 @@ class NumericSearch:
             return "large"
         return "whole" if searched_whole(self.size) else "regions"
 
-    def usual_passes(self) -> int:
-        """Return the number of proposals for each record that takes a second or so.
+    def usual_passes(self, state: Reached) -> int:
+        """Return the number of proposals for each record that takes a second or so; none where the start took it.
 
-        >>> NumericSearch(Problem(np.zeros((1000, 2)), None, np.zeros(1000, dtype=np.int64), None, 3)).usual_passes()
+        >>> search = NumericSearch(Problem(np.eye(1000)[:, :2], None, np.zeros(1000, dtype=np.int64), None, 3))
+        >>> search.usual_passes(search.start(1))
         3000
         """
         if self._kind == "large":
-            return large.usual_passes(self.size, self.problem.values.shape[1], self.problem.k)
+            return large.usual_passes(state.table) if state.table is not None else 0
         if self.problem.limits is not None and self._kind == "regions":
             return int(np.clip(_TOLD / self.size, _FIRST_TOLD, 3000))
         share = 0.1 ** not_by_formula(self.problem)  # a proposal that is not by formula costs tenfold
@@ -111,7 +113,7 @@ class NumericSearch:
         share *= min(1.0, _WIDE / self.problem.values.shape[1])
         return int(np.clip(5e6 * share / self.size, 100 * share, 3000 * share))
 
-    def start(self, threads: int) -> Reached:
+    def start(self, threads: int, tell: TellCost | None = None) -> Reached:
         """Return the groups of fast methods, and the best where it can be told.
 
         One complete column is cut optimally (Hansen & Mukherjee 2003); a few records have few partitions.
@@ -119,9 +121,9 @@ class NumericSearch:
         problem = self.problem
         settled = problem.values.shape[1] == 1 and problem.objective is None and problem.limits is None
         if self._kind == "large" and not settled:
-            groups, _, table = start_large(problem, threads)
+            groups, _, outlook, table = start_large(problem, threads, tell)
             cost = problem.cost(groups)
-            return Reached(groups, cost, cost == 0.0, [], table)
+            return Reached(groups, cost, cost == 0.0, [], outlook, table)
         if self._kind == "regions" and not settled and self.begin is None:
             groups = _start_by_formula(problem, threads)
             cost = problem.cost(groups)
@@ -154,20 +156,14 @@ class NumericSearch:
         if blocks:
             better = cycle_of_blocks(blocks, state.groups, passes, seeds, threads=threads, pace=pace, progress=progress)
             groups, blocks = better or (None, blocks)
-        elif table is not None:
-            hottest = large.hottest_of(passes)
-            table = large.with_nearer_neighbours(self.problem, table, passes, threads)
-            groups = large.cycle_of_table(
-                table, state.groups, passes, seeds, hottest=hottest, threads=threads, pace=pace, progress=progress
-            )
-            if groups is not None and bool((self.problem.blocks == self.problem.blocks[0]).all()):
-                groups = self._improve_apart(groups, passes, seeds)
+        elif state.outlook is not None:
+            groups, table = self._cycle_of_table(state.outlook, state, passes, seeds, threads, pace, progress)
         else:
             groups = self._cycle_of_regions(state.groups, passes, seeds, threads, pace, progress)
         if groups is None:
             return None
         cost = self.problem.cost(groups)
-        return Reached(groups, cost, cost == 0.0, blocks, table)
+        return Reached(groups, cost, cost == 0.0, blocks, state.outlook, table)
 
     def cost(self, state: Reached) -> float:
         """Return what the partition costs."""
@@ -207,14 +203,43 @@ class NumericSearch:
         seen = [block.seen for block in state.blocks]
         return prove(self.problem, state.groups, until, threads, enough=enough, tell=tell, seen=seen)
 
-    def _improve_apart(self, groups: Ints, passes: int, seeds: tuple[int, int]) -> Ints:
+    def _cycle_of_table(
+        self,
+        outlook: Outlook,
+        state: Reached,
+        passes: int,
+        seeds: tuple[int, int],
+        threads: int,
+        pace: Pace,
+        progress: TellCycle | None,
+    ) -> tuple[Ints | None, LargeTable | None]:
+        """Anneal a large table; None where time ran out. It is laid out first where there was no time at the start."""
+        groups, table = state.groups, state.table
+        if table is None:
+            if pace.ends_within(outlook.laying_out):
+                return None, None
+            groups, table = start_again(self.problem, outlook, groups, threads)
+        table = with_nearer_neighbours(self.problem, table, passes, threads)
+        began = time.monotonic()
+        hottest = large.hottest_of(passes)
+        better = large.cycle_of_table(
+            table, groups, passes, seeds, hottest=hottest, threads=threads, pace=pace, progress=progress
+        )
+        annealed = time.monotonic()
+        if better is not None:
+            if (self.problem.blocks == self.problem.blocks[0]).all():
+                better = self._improve_apart(table, better, passes, seeds)
+            pace.measured(passes, annealed - began, time.monotonic() - annealed)
+        return better, table
+
+    def _improve_apart(self, table: LargeTable, groups: Ints, passes: int, seeds: tuple[int, int]) -> Ints:
         """Improve what annealing a whole table is not made for; blocks are not known here.
 
         Large groups are refined. Of small ones the dearest are annealed once more, with more neighbours: where tails
         are heavy, a few groups of outliers cost as much as all others.
         """
-        problem, (n, d) = self.problem, self.problem.values.shape
-        if large.refined_after(n, d, problem.k, passes):
+        problem = self.problem
+        if large.refined_after(table, passes):
             return refine(Records(problem.points), groups, problem.k, new_watch())
         if problem.k > _LARGE_GROUPS:
             return groups
@@ -284,8 +309,10 @@ def _start_by_formula(problem: Problem, threads: int) -> Ints:
     They are those of MDAV where what is released makes these cheaper.
     """
     plain = Problem(problem.points, None, problem.blocks, None, problem.k)
-    groups, by_mdav, table = start_large(plain, threads)
-    lengths = large.lengths(len(problem))
+    groups, by_mdav, outlook, table = start_large(plain, threads)
+    if table is None:
+        groups, table = start_again(plain, outlook, groups, threads)
+    lengths = large.lengths(len(problem), problem.values.shape[1], problem.k)
     passes = lengths.first
     better = large.cycle_of_table(
         table,

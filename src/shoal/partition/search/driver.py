@@ -39,8 +39,6 @@ def search(
     if reason:
         raise PlanError(f"option '{budget.proofs[0]}' needs a lower bound, and {reason}; leave it out")
     passes = None if budget.steps is None else budget.steps // problem.size
-    if passes is None and not budget.free:
-        passes = problem.usual_passes()
     if budget.time is not None:
         _compile(problem.few(), bool(budget.proofs))
     until = None if budget.time is None else time.monotonic() + budget.time
@@ -89,7 +87,14 @@ def _cycles(
     """
     lengths = problem.lengths
     pace = Pace(until, lengths)
-    state = problem.start(threads)
+    state = problem.start(threads, None if tell is None else lambda cost: tell(0.0, cost, 0.0))
+    if tell:
+        try:
+            tell(0.0, problem.cost(state), 0.0)
+        except KeyboardInterrupt:
+            return state, 0, True
+    if passes is None and until is None and goal is None and not problem.finished(state):
+        passes = problem.usual_passes(state)
     done, before_this, cycle, room = 0, 0, 0, np.inf
     while not problem.finished(state):
         left = float(passes - done) if passes is not None else min(pace.passes_left(), room)

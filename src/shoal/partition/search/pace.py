@@ -36,7 +36,9 @@ class Lengths:
     hot : float
         From which a cycle starts far above the temperature at which groups form, where a proposal takes longer.
     combined : float
-        From which groups seen are combined in a cycle, which takes a time of its own.
+        From which groups seen are combined in a cycle, or groups refined after it, which takes a time of its own.
+    combining : float
+        Seconds that it is expected to take, until it is measured.
     growth : int
         How many times as long as the one before a cycle is at most.
     """
@@ -45,6 +47,7 @@ class Lengths:
     longest: float = np.inf
     hot: float = np.inf
     combined: float = np.inf
+    combining: float = 0.3
     growth: int = 2
 
     def following(self, before: int, left: float) -> tuple[int, float]:
@@ -75,7 +78,8 @@ class Pace:
         self._annealing = 0.0  # seconds of the last cycle
         self._passes = 0.0  # and its proposals for each record
         self._planned = 0  # proposals of the present one
-        self._combining = 0.3  # a guess, until it is measured
+        self._combining = lengths.combining
+        self._closed = False
 
     @property
     def deadline(self) -> float | None:
@@ -85,6 +89,11 @@ class Pace:
     def over(self) -> bool:
         """Whether that moment is past."""
         return self.deadline is not None and time.monotonic() > self.deadline
+
+    def ends_within(self, seconds: float) -> bool:
+        """Whether there is no time for work of so many seconds before a cycle; if so, there is none for a cycle."""
+        self._closed |= self.until is not None and time.monotonic() + seconds > self.until
+        return self._closed
 
     def plan(self, passes: int) -> None:
         """Take note of a cycle that begins."""
@@ -101,7 +110,7 @@ class Pace:
         if self.until is None:
             return np.inf
         seconds = self.until - time.monotonic()
-        if seconds <= 0.0:
+        if seconds <= 0.0 or self._closed:
             return 0.0
         if self._annealing < _TELLING:
             return np.inf

@@ -16,6 +16,7 @@ from shoal.partition.search.pace import Lengths, Pace, TellCycle
 
 S = TypeVar("S")
 Tell = Callable[[float, float, float], None]  # part done, cost, proved lower bound or 0
+TellCost = Callable[[float], None]  # what the groups so far cost
 TellBound = Callable[[float], object]  # the bound so far
 
 
@@ -71,12 +72,12 @@ class Searchable(Protocol[S]):
         """How long cycles are."""
         ...
 
-    def usual_passes(self) -> int:
-        """Return the number of proposals for each record that suits the size."""
+    def usual_passes(self, state: S) -> int:
+        """Return the number of proposals for each record that suits the size, after what was done to start."""
         ...
 
-    def start(self, threads: int) -> S:
-        """Return what to start from."""
+    def start(self, threads: int, tell: TellCost | None = None) -> S:
+        """Return what to start from; where that takes long, it is told what groups cost on the way."""
         ...
 
     def cycle(

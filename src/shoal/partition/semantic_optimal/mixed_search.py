@@ -20,7 +20,7 @@ from shoal.kernels.threads import run_watched, threads_of_each
 from shoal.kernels.watch import new_watch
 from shoal.partition.search.found import Proved
 from shoal.partition.search.pace import Lengths, Pace, TellCycle
-from shoal.partition.search.searchable import TellBound, join_blocks
+from shoal.partition.search.searchable import TellBound, TellCost, join_blocks
 from shoal.partition.semantic_optimal.annealing import anneal
 from shoal.partition.semantic_optimal.bound import LARGEST, lower_bound
 from shoal.partition.semantic_optimal.combining import combined, worth_combining
@@ -91,11 +91,11 @@ class MixedSearch:
         """How long cycles are."""
         return Lengths(_FIRST, combined=_COMBINED if any(map(worth_combining, self.problems)) else np.inf)
 
-    def usual_passes(self) -> int:
+    def usual_passes(self, state: list[Reached]) -> int:
         """Return the number of proposals for each distinct record that takes some seconds, and is at least 12."""
         return int(np.clip(1_500_000 // self.size, 12, 5000))
 
-    def start(self, threads: int) -> list[Reached]:
+    def start(self, threads: int, tell: TellCost | None = None) -> list[Reached]:
         """Return the best groups of several methods, block by block; those of few records are the best there are."""
         watch = new_watch()
         pairs = zip(self.problems, self.rows_of_blocks, strict=True)

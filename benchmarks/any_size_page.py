@@ -1,0 +1,71 @@
+"""The page of optimal against every fast method on tables of any size, docs/results/any-size.md."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from markdown import DOCS, commits, made_by, table, write
+from record import load
+
+Row = dict[str, Any]
+
+_INTRODUCTION = """# optimal on tables of any size
+
+What [`optimal`](../methods/optimal.md) loses where nothing is said, beside the fast method that loses least, refined or
+not, on made-up tables of five columns: normal records, clusters, heavy tails (t with two degrees of freedom), rounded
+numbers, and records that occur twice on the mean.
+
+- Losses are percentages of what `mdav` loses; lower is better. Seconds are CPU seconds of the partition: no file is
+  read and nothing is compiled in them.
+- "Allowed" is what the default may take: as long as `mdav` twice, and a second.
+- Where the other method loses less than the default, the steps of the search are doubled until it loses no more, or
+  takes longer than that method: "at the same time" is the last that does not. In bold: it loses more all the same."""
+
+
+def any_size() -> None:
+    """Write docs/results/any-size.md."""
+    machine, rows = load("any-size")
+    rows = sorted(rows, key=lambda row: (row["k"], row["n"]))
+    parts = [_INTRODUCTION, made_by("any-size", {**machine, "commit": commits(rows)}), _summary(rows)]
+    head = ("records", "table", "optimal", "seconds", "allowed", "best other", "its loss", "its seconds")
+    head += ("at the same time", "seconds")
+    for k in dict.fromkeys(row["k"] for row in rows):
+        parts += [f"## k = {k}", table(head, [_line(row) for row in rows if row["k"] == k])]
+    write(DOCS / "results" / "any-size.md", "\n\n".join(parts))
+
+
+def allowed(row: Row) -> float:
+    """Return the CPU seconds that the default may take."""
+    return 2.0 * float(row["mdav_seconds"]) + 1.0
+
+
+def _summary(rows: list[Row]) -> str:
+    """Say of how many tables the promises hold."""
+    above = sum(row["optimal"] > 100.0 for row in rows)
+    worse = sum(_worse(row) for row in rows)
+    late = sum(row["seconds"] > allowed(row) for row in rows)
+    return (
+        f"Of {len(rows)} tables, the default loses more than `mdav` on {above} and is late on {late}. "
+        f"Given the same time, another method loses less on {worse}."
+    )
+
+
+def _worse(row: Row) -> bool:
+    return float(row["at_the_same_time"]) > float(row["best_other"])
+
+
+def _line(row: Row) -> list[str]:
+    """Return the cells of a table that was searched."""
+    mark = "**" if _worse(row) else ""
+    return [
+        f"{row['n']:,}".replace(",", " "),
+        row["kind"],
+        f"{row['optimal']:.3f}",
+        f"{row['seconds']:.2f}",
+        f"{allowed(row):.2f}",
+        f"`{row['best']}`",
+        f"{row['best_other']:.3f}",
+        f"{row['best_seconds']:.2f}",
+        f"{mark}{row['at_the_same_time']:.3f}{mark}",
+        f"{row['longer_seconds']:.2f}",
+    ]
