@@ -76,9 +76,7 @@ class Kernel:
             if not just_in_time.listeners:
                 just_in_time.listeners.append(_tell)
             # a second thread may have waited for the lock
-            return self.__dict__.get("dispatcher") or just_in_time.compiled(
-                self.py_func, self._inline, self._counted
-            )
+            return self.__dict__.get("dispatcher") or just_in_time.compiled(self.py_func, self._inline, self._counted)
 
     @property
     def _numba_type_(self) -> Any:

@@ -141,9 +141,13 @@ def _propose(  # noqa: PLR0915 - a search loop in one piece
             transfer(setting, state, rec, a, b, many)
             if back > 0:
                 transfer(setting, state, other, b, a, back)
-            if limits is not None and (
-                _breaks(limits, state, a, units[0], units[1], counting)
-                or _breaks(limits, state, b, units[0], units[1], counting)
+            if (
+                limits is not None
+                and counting is not None
+                and (
+                    _breaks(limits, state, a, units[0], units[1], counting)
+                    or _breaks(limits, state, b, units[0], units[1], counting)
+                )
             ):
                 if back > 0:
                     transfer(setting, state, other, a, b, back)
@@ -222,7 +226,7 @@ def _propose(  # noqa: PLR0915 - a search loop in one piece
                 if _first_time(done_from, done_to, t, h):
                     change += cost_with(setting, state, room, h, -1, 0, -1, 0, np.inf) - costs[h]
         fits = valid and _taken(change, bar)
-        if limits is not None and fits:
+        if limits is not None and counting is not None and fits:
             for t in range(2 * count):
                 h = done_from[t // 2] if t % 2 == 0 else done_to[t // 2]
                 if fits and _first_time(done_from, done_to, t, h):

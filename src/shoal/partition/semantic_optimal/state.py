@@ -302,14 +302,14 @@ def _code_with(
 @kernel(inline=True, counted=False)
 def _lowest(sums: Floats, slack: float) -> int:
     """First place of the least sum, or of one that is as low up to a slack."""
-    least, third, second, fourth = np.inf, np.inf, np.inf, np.inf  # four at a time do not wait for each other
+    least, second, third, fourth = np.inf, np.inf, np.inf, np.inf  # four at a time do not wait for each other
     last = len(sums) - len(sums) % 4
     for c in range(0, last, 4):
         least, second = min(least, sums[c]), min(second, sums[c + 1])
         third, fourth = min(third, sums[c + 2]), min(fourth, sums[c + 3])
     for c in range(last, len(sums)):
         least = min(least, sums[c])
-    least = min(min(least, second), min(third, fourth)) + slack
+    least = min(least, second, third, fourth) + slack
     c = 0
     while sums[c] > least:
         c += 1
@@ -328,7 +328,7 @@ def _lost_with(
     more: int,
     numbers: bool,
 ) -> float:
-    """What a group with so many of two records more loses that is released as its centre, in numbers alone or in all."""
+    """What a group with so many of two records more loses, released as its centre, in numbers alone or in all."""
     values, centre = setting.values, room.centre
     total, p = 0.0, state.heads[g]
     while p >= 0:
