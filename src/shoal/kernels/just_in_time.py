@@ -39,7 +39,7 @@ _implemented: set[Callable[..., Any]] = set()
 listeners: list[Callable[[], None]] = []  # called whenever something is compiled
 
 
-def compiled(function: Callable[..., Any], inline: bool, counted: bool) -> Any:
+def compiled(function: Callable[..., Any], inline: bool, counted: bool = True) -> Any:
     """Return numba's dispatcher of a kernel; ``inline`` puts it into its callers, ``counted`` counts references."""
     _implement_operations()
     uncounted: dict[str, Any] = {} if counted else {"_nrt": False}
