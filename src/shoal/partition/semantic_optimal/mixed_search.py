@@ -96,7 +96,7 @@ class MixedSearch:
 
     def usual_passes(self) -> int:
         """Return the number of proposals for each distinct record that takes some seconds, and is at least 20."""
-        return int(np.clip(4_000_000 // self.size, 20, 5000))
+        return int(np.clip(3_000_000 // self.size, 20, 5000))
 
     def start(self, threads: int) -> list[Reached]:
         """Return the best groups of several methods, block by block; those of few records are the best there are."""
