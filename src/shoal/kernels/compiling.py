@@ -106,8 +106,8 @@ def kernel(*, inline: bool = False, counted: bool = True) -> Callable[[Function]
 def kernel(function: Function | None = None, *, inline: bool = False, counted: bool = True) -> Any:
     """Make a function a kernel; ``inline`` puts it into its callers, for small ones that are called in a hot loop.
 
-    One that makes no array need not have references to arrays ``counted``, which can take longer than all else where
-    it works on tuples of many.
+    One that neither makes nor returns an array, nor calls one that does, need not have references to arrays
+    ``counted``, which can take longer than all else where it works on tuples of many.
     """
     if function is None:
         return functools.partial(Kernel, inline=inline, counted=counted)

@@ -18,7 +18,7 @@ def open_stream(seed: int) -> Stream:
     return np.array([seed % 2**64], dtype=np.uint64)
 
 
-@kernel(counted=False)
+@kernel
 def draw(stream: Stream, below: int) -> int:
     """Return the next whole number from 0 to ``below`` - 1, which must be less than 2^32.
 
@@ -29,13 +29,13 @@ def draw(stream: Stream, below: int) -> int:
     return int(np.int64(((next_bits(stream) >> np.uint64(32)) * np.uint64(below)) >> np.uint64(32)))
 
 
-@kernel(inline=True, counted=False)
+@kernel(inline=True)
 def uniform(stream: Stream) -> float:
     """Return the next number from [0, 1)."""
     return float(next_bits(stream) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@kernel(inline=True, counted=False)
+@kernel(inline=True)
 def next_bits(stream: Stream) -> np.uint64:
     """Return the next 64 random bits."""
     stream[0] += np.uint64(0x9E3779B97F4A7C15)
