@@ -38,11 +38,11 @@ class Kernel:
 
     __qualname__: str
 
-    def __init__(self, function: Callable[..., Any], inline: bool) -> None:
+    def __init__(self, function: Callable[..., Any], inline: bool, counted: bool = True) -> None:
         functools.update_wrapper(self, function)
         sources.keep_source(function)
         self.py_func = function
-        self._inline = inline
+        self._inline, self._counted = inline, counted
         self._compiled_only = False  # known once it was called
         self._calls: dict[tuple[Any, ...], library.Call | None] = {}
 
@@ -76,7 +76,7 @@ class Kernel:
             if not just_in_time.listeners:
                 just_in_time.listeners.append(_tell)
             # a second thread may have waited for the lock
-            return self.__dict__.get("dispatcher") or just_in_time.compiled(self.py_func, self._inline)
+            return self.__dict__.get("dispatcher") or just_in_time.compiled(self.py_func, self._inline, self._counted)
 
     @property
     def _numba_type_(self) -> Any:
@@ -102,12 +102,16 @@ class Kernel:
 @overload
 def kernel(function: Function) -> Function: ...
 @overload
-def kernel(*, inline: bool) -> Callable[[Function], Function]: ...
-def kernel(function: Function | None = None, *, inline: bool = False) -> Any:
-    """Make a function a kernel; ``inline`` puts it into its callers, for small ones that are called in a hot loop."""
+def kernel(*, inline: bool = False, counted: bool = True) -> Callable[[Function], Function]: ...
+def kernel(function: Function | None = None, *, inline: bool = False, counted: bool = True) -> Any:
+    """Make a function a kernel; ``inline`` puts it into its callers, for small ones that are called in a hot loop.
+
+    One that neither makes nor returns an array, nor calls one that does, need not have references to arrays
+    ``counted``, which can take longer than all else where it works on tuples of many.
+    """
     if function is None:
-        return functools.partial(Kernel, inline=inline)
-    return cast("Function", Kernel(function, inline))
+        return functools.partial(Kernel, inline=inline, counted=counted)
+    return cast("Function", Kernel(function, inline, counted))
 
 
 def implement(operation: Callable[..., Any], kernels: dict[type, Any]) -> None:

@@ -82,7 +82,7 @@ class Room(NamedTuple):
     values, counts : int64 (nodes,)
         The different values of a group in their order, and how often each occurs.
     above : int64 (nodes,)
-        Nodes of a tree above them.
+        Nodes of a tree above them; before that, how often each value occurs, sorted.
     ones : int64 (records,)
         For groups in which every record counts once.
     """
@@ -197,7 +197,7 @@ def _count_many(limits: Limits, c: int, units: Ints, amounts: Ints, room: Room) 
             room.values[found] = code
             found += 1
         room.tally[code] += amounts[i]
-    room.values[:found].sort()
+    _sort(room.values, found)
     for i in range(found):
         room.counts[i] = room.tally[room.values[i]]
         room.tally[room.values[i]] = 0
@@ -207,13 +207,29 @@ def _count_many(limits: Limits, c: int, units: Ints, amounts: Ints, room: Room) 
 @kernel
 def _not_recursive(limits: Limits, c: int, room: Room, found: int, size: int) -> float:
     """By how much the most frequent value is too frequent, as a part of the group."""
-    counts = room.counts[:found].copy()
-    counts.sort()
+    counts = room.above
+    for i in range(found):
+        counts[i] = room.counts[i]
+    _sort(counts, found)
     rest = 0
     for i in range(found - limits.place[c] + 1):
         rest += counts[i]
     over = counts[found - 1] - limits.factor[c] * rest
     return (over + 1.0) / size if over >= 0.0 else 0.0
+
+
+@kernel
+def _sort(values: Ints, count: int) -> None:
+    """Sort the first values in their place, by Shell's method: numba's own way makes an array."""
+    gap = count // 2
+    while gap > 0:
+        for i in range(gap, count):
+            value, at = values[i], i
+            while at >= gap and values[at - gap] > value:
+                values[at] = values[at - gap]
+                at -= gap
+            values[at] = value
+        gap //= 2
 
 
 @kernel

@@ -39,10 +39,11 @@ _implemented: set[Callable[..., Any]] = set()
 listeners: list[Callable[[], None]] = []  # called whenever something is compiled
 
 
-def compiled(function: Callable[..., Any], inline: bool) -> Any:
-    """Return numba's dispatcher of a kernel; ``inline`` puts it into its callers."""
+def compiled(function: Callable[..., Any], inline: bool, counted: bool = True) -> Any:
+    """Return numba's dispatcher of a kernel; ``inline`` puts it into its callers, ``counted`` counts references."""
     _implement_operations()
-    dispatcher = numba.njit(nogil=True, error_model="numpy", forceinline=inline)(function)
+    uncounted: dict[str, Any] = {} if counted else {"_nrt": False}
+    dispatcher = numba.njit(nogil=True, error_model="numpy", forceinline=inline, **uncounted)(function)
     if hasattr(dispatcher, "_cache"):  # not where numba is told to leave functions as they are
         with suppress(SourceMissingError):
             dispatcher._cache = _Disk(function)

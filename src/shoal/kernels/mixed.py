@@ -55,7 +55,7 @@ class Metric(NamedTuple):
     centring: Floats
 
 
-@kernel(inline=True)
+@kernel(inline=True, counted=False)
 def cell_distance(a: float, b: float, metric: Metric, j: int) -> float:
     """Distance of two cells of a column, of which the second may be a centre."""
     kind = metric.kinds[j]
@@ -73,7 +73,7 @@ def cell_distance(a: float, b: float, metric: Metric, j: int) -> float:
     return 0.0 if a == b else 1.0
 
 
-@kernel(inline=True)
+@kernel(inline=True, counted=False)
 def distance(one: Floats, other: Floats, metric: Metric) -> float:
     """Distance of a record (d,) from another or from a centre (d,)."""
     total = 0.0
@@ -91,13 +91,13 @@ def distances(values: Floats, centre: Floats, metric: Metric) -> Floats:
     return off
 
 
-@kernel
+@kernel(counted=False)
 def add_sums(record: Floats, amount: float, metric: Metric, sums: Floats, seen: Floats) -> None:
     """Add a record, so many times, to the sums that the centre of a set is found from, with a weight of 1."""
     add_weighted(record, amount, 1.0, metric, sums, seen)
 
 
-@kernel
+@kernel(counted=False)
 def add_weighted(record: Floats, amount: float, weight: float, metric: Metric, sums: Floats, seen: Floats) -> None:
     """Add a record of some weight, so many times, to the sums that the centre of a set is found from.
 
@@ -124,7 +124,7 @@ def add_weighted(record: Floats, amount: float, weight: float, metric: Metric, s
                 sums[first + c] += mass * metric.centring[row + c]
 
 
-@kernel
+@kernel(counted=False)
 def centre_of(metric: Metric, sums: Floats, seen: Floats, centre: Floats) -> None:
     """Write the centre (d,) of a set: mean, mode, or the code with the least summed distance; NaN where none is seen.
 

@@ -11,21 +11,34 @@ that would leave fewer is not made.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from shoal.kernels.arrays import Ints
+from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.draws import Stream, draw, uniform
 from shoal.kernels.given_away import Limits, Room, meets, room_of
 from shoal.kernels.watch import DONE, STOP
+from shoal.partition.semantic_optimal.state import Room as GroupRoom
 from shoal.partition.semantic_optimal.state import Setting, State, cost_with, room_for, transfer
 
 _MOVE, _SWAP, _FOUND, _DISSOLVE = 0.45, 0.75, 0.9, 0.97  # shares of the proposals, added up; the rest joins two groups
 _TRIED = 8  # neighbours that a record of a dissolved group looks at
 
 
+class Undo(NamedTuple):
+    """The transfers of a change of several records: record, from, to and how many (t,), and what homes cost before."""
+
+    record: Ints
+    left: Ints
+    joined: Ints
+    many: Ints
+    cost: Floats
+
+
 @kernel
-def anneal(  # noqa: PLR0915 - a search loop in one piece
+def anneal(
     setting: Setting,
     limits: Limits | None,
     neighbours: Ints,
@@ -41,24 +54,52 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
 
     ``neighbours`` (m, l) are records near each record, nearest first. With ``limits`` all groups meet these.
     """
+    k, m = setting.k, len(setting.values)
+    most = 4 * k + 4 * m + 8
+    undo = Undo(
+        np.empty(most, np.int64),
+        np.empty(most, np.int64),
+        np.empty(most, np.int64),
+        np.empty(most, np.int64),
+        np.empty(most),
+    )
+    units = np.empty((2, m), np.int64)
+    counting = None if limits is None else room_of(limits, 1)
+    room = room_for(setting.metric)
+    _propose(setting, limits, neighbours, split, state, steps, hot, cold, stream, watch, room, undo, units, counting)
+
+
+@kernel(counted=False)
+def _propose(  # noqa: PLR0915 - a search loop in one piece
+    setting: Setting,
+    limits: Limits | None,
+    neighbours: Ints,
+    split: bool,
+    state: State,
+    steps: int,
+    hot: float,
+    cold: float,
+    stream: Stream,
+    watch: Ints,
+    room: GroupRoom,
+    undo: Undo,
+    units: Ints,
+    counting: Room | None,
+) -> None:
+    """Change a state by proposals, in rooms for a group, for what is undone, and for records to count (2, m)."""
     record, amount, group = state.record, state.amount, state.group
     following, also = state.following, state.also
     heads, firsts, sizes, costs = state.heads, state.firsts, state.sizes, state.costs
     spare_groups, free = state.spare_groups, state.free
     k, m, near = setting.k, len(setting.values), neighbours.shape[1]
-    room = room_for(setting.metric)
-    done_rec = np.empty(4 * k + 4 * m + 8, np.int64)
-    done_from, done_to, done_many = np.empty_like(done_rec), np.empty_like(done_rec), np.empty_like(done_rec)
-    units, many_of = np.empty(m, np.int64), np.empty(m, np.int64)
-    if limits is not None:
-        counting = room_of(limits, 1)
+    done_rec, done_from, done_to, done_many, done_cost = undo
     fall = np.log(cold / hot) / max(steps, 1)
     for step in range(steps):
         if step % 1024 == 0:
             watch[DONE] += 1024
             if watch[STOP] != 0:
                 return
-        temperature = hot * np.exp(fall * step)
+        bar = -hot * np.exp(fall * step) * np.log(uniform(stream))  # what a change may cost at this temperature
         rec = draw(stream, m)
         p = firsts[rec]
         while also[p] >= 0 and uniform(stream) < 0.5:
@@ -89,18 +130,24 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
             if free[0] < 2:
                 continue
             other_back = other if back > 0 else -1
-            cost_a = 0.0
+            cost_a, most = 0.0, costs[a] + costs[b] + bar
             if sizes[a] - many + back > 0:
-                cost_a = cost_with(setting, state, room, a, rec, -many, other_back, back)
-            cost_b = cost_with(setting, state, room, b, rec, many, other_back, -back)
-            if not _taken(cost_a + cost_b - costs[a] - costs[b], temperature, stream):
+                cost_a = cost_with(setting, state, room, a, rec, -many, other_back, back, most)
+            if cost_a > most:
+                continue
+            cost_b = cost_with(setting, state, room, b, rec, many, other_back, -back, most - cost_a)
+            if not _taken(cost_a + cost_b - costs[a] - costs[b], bar):
                 continue
             transfer(setting, state, rec, a, b, many)
             if back > 0:
                 transfer(setting, state, other, b, a, back)
-            if limits is not None and (
-                _breaks(limits, state, a, units, many_of, counting)
-                or _breaks(limits, state, b, units, many_of, counting)
+            if (
+                limits is not None
+                and counting is not None
+                and (
+                    _breaks(limits, state, a, units[0], units[1], counting)
+                    or _breaks(limits, state, b, units[0], units[1], counting)
+                )
             ):
                 if back > 0:
                     transfer(setting, state, other, a, b, back)
@@ -108,7 +155,7 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
                 continue
             costs[a], costs[b] = cost_a, cost_b
             continue
-        count, valid = 0, True
+        count, valid, change = 0, True, 0.0
         if kind < _FOUND:
             if free[1] == 0 or free[0] < near + 2:
                 continue
@@ -143,16 +190,14 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
         elif kind < _DISSOLVE:
             if sizes[a] > 4 * k:
                 continue
-            p = heads[a]
+            p, change = heads[a], -costs[a]
             while p >= 0 and valid:
                 who, many, onward = record[p], amount[p], following[p]
-                home, least = -1, np.inf
+                home, least = -1, bar - change  # a home that adds more than is left is none
                 for t in range(min(near, _TRIED)):
                     h = group[firsts[neighbours[who, t]]]
                     if h not in (a, home):
-                        grown = (
-                            cost_with(setting, state, room, h, who, many, -1, 0) - costs[h]
-                        )  # of a home that others have joined, more than it is: a guess that suffices
+                        grown = cost_with(setting, state, room, h, who, many, -1, 0, costs[h] + least) - costs[h]
                         if grown < least:
                             home, least = h, grown
                 if home < 0:
@@ -160,6 +205,9 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
                     break
                 transfer(setting, state, who, a, home, many)
                 done_rec[count], done_from[count], done_to[count], done_many[count] = who, a, home, many
+                done_cost[count] = costs[home]
+                costs[home] += least
+                change += least
                 count += 1
                 p = onward
         else:
@@ -172,30 +220,30 @@ def anneal(  # noqa: PLR0915 - a search loop in one piece
                 done_rec[count], done_from[count], done_to[count], done_many[count] = who, a, b, many
                 count += 1
                 p = onward
-        change = 0.0
-        if valid:
+        if valid and not _FOUND <= kind < _DISSOLVE:
             for t in range(2 * count):
                 h = done_from[t // 2] if t % 2 == 0 else done_to[t // 2]
                 if _first_time(done_from, done_to, t, h):
-                    now = cost_with(setting, state, room, h, -1, 0, -1, 0)
-                    change += now - costs[h]
-        fits = valid and _taken(change, temperature, stream)
-        if limits is not None and fits:
+                    change += cost_with(setting, state, room, h, -1, 0, -1, 0, np.inf) - costs[h]
+        fits = valid and _taken(change, bar)
+        if limits is not None and counting is not None and fits:
             for t in range(2 * count):
                 h = done_from[t // 2] if t % 2 == 0 else done_to[t // 2]
                 if fits and _first_time(done_from, done_to, t, h):
-                    fits = not _breaks(limits, state, h, units, many_of, counting)
+                    fits = not _breaks(limits, state, h, units[0], units[1], counting)
         if fits:
             for t in range(2 * count):
                 h = done_from[t // 2] if t % 2 == 0 else done_to[t // 2]
                 if _first_time(done_from, done_to, t, h):
-                    costs[h] = cost_with(setting, state, room, h, -1, 0, -1, 0)
+                    costs[h] = cost_with(setting, state, room, h, -1, 0, -1, 0, np.inf)
         else:
             for t in range(count - 1, -1, -1):
                 transfer(setting, state, done_rec[t], done_to[t], done_from[t], done_many[t])
+                if _FOUND <= kind < _DISSOLVE:
+                    costs[done_to[t]] = done_cost[t]
 
 
-@kernel
+@kernel(counted=False)
 def _breaks(limits: Limits, state: State, g: int, units: Ints, amounts: Ints, counting: Room) -> bool:
     """Whether a group that is not empty does not meet what is asked of it."""
     count, p = 0, state.heads[g]
@@ -206,7 +254,7 @@ def _breaks(limits: Limits, state: State, g: int, units: Ints, amounts: Ints, co
     return count > 0 and not meets(limits, units[:count], amounts[:count], counting)
 
 
-@kernel
+@kernel(counted=False)
 def _first_time(done_from: Ints, done_to: Ints, t: int, h: int) -> bool:
     """Whether a group is not among the ends of the transfers before place ``t``."""
     found = False
@@ -215,9 +263,7 @@ def _first_time(done_from: Ints, done_to: Ints, t: int, h: int) -> bool:
     return not found
 
 
-@kernel
-def _taken(change: float, temperature: float, stream: Stream) -> bool:
-    """Whether a change is taken at this temperature."""
-    if change <= 0.0:
-        return change < -1e-12
-    return change < 36.0 * temperature and uniform(stream) < np.exp(-change / temperature)
+@kernel(inline=True, counted=False)
+def _taken(change: float, bar: float) -> bool:
+    """Whether a change is made: one that saves something, or costs something below the bar."""
+    return change < -1e-12 or 0.0 < change < bar

@@ -1,9 +1,10 @@
 """The search for records of any kind: what :mod:`shoal.partition.search` needs to know of distinct records in blocks.
 
 A cycle anneals every block once, from the best groups so far, on as many threads as there are; one of many distinct
-records in regions (:mod:`regions`), with other borders in each cycle. It has 50 proposals for each distinct record, the
-next one 100, 200, ...: what becomes of a block depends on these and on nothing in the others. The first long cycle of a
-small block ends with groups put together from all that could cost less (:mod:`combining`).
+records in regions (:mod:`regions`), with other borders in each cycle. It has 50 proposals for each distinct record, or
+half of the usual ones where these are fewer than 100, and the next one twice as many: what becomes of a block depends
+on these and on nothing in the others. The first long cycle of a small block ends with groups put together from all that
+could cost less (:mod:`combining`).
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ from shoal.partition.semantic_optimal.regions import Region, join_regions, regio
 from shoal.partition.semantic_optimal.start import best_start, portions_of
 from shoal.partition.semantic_optimal.state import cost_of_portions, fill, open_state
 
-_FIRST = 50  # proposals for each distinct record in the first cycle
-_HOT, _WARM, _COLD = 0.3, 0.03, 5e-3  # warm: where a cycle is too short to recover from more
+_FIRST = 50  # proposals for each distinct record in the first cycle, at most
+_SHORT = 15  # fewer than these are too few for a cycle to recover from a high temperature
+_HOT, _WARM, _COLD = 0.3, 0.03, 5e-3  # warm: where a cycle is short
 _COMBINED = 400  # proposals for each distinct record of a cycle from which it pays to combine
 _POLISHED, _POLISH, _POLISHES = 0.02, 200, 4  # first temperature, proposals and rounds of what polishes combined groups
 _FEW = 20  # distinct records that are searched to compile
@@ -89,11 +91,18 @@ class MixedSearch:
     @property
     def lengths(self) -> Lengths:
         """How long cycles are."""
-        return Lengths(_FIRST, combined=_COMBINED if any(map(worth_combining, self.problems)) else np.inf)
+        first = min(_FIRST, self.usual_passes() // 2)
+        return Lengths(first, combined=_COMBINED if any(map(worth_combining, self.problems)) else np.inf)
 
+<<<<<<< HEAD
     def usual_passes(self, state: list[Reached]) -> int:
         """Return the number of proposals for each distinct record that takes some seconds, and is at least 12."""
         return int(np.clip(1_500_000 // self.size, 12, 5000))
+=======
+    def usual_passes(self) -> int:
+        """Return the number of proposals for each distinct record that takes some seconds, and is at least 20."""
+        return int(np.clip(3_000_000 // self.size, 20, 5000))
+>>>>>>> mixed
 
     def start(self, threads: int, tell: TellCost | None = None) -> list[Reached]:
         """Return the best groups of several methods, block by block; those of few records are the best there are."""
@@ -280,7 +289,7 @@ def _anneal(
         search.whole.split,
         state,
         passes * m,
-        min(search.hot, _HOT if passes >= _FIRST else _WARM) * usual,
+        min(search.hot, _HOT if passes >= _SHORT else _WARM) * usual,
         search.cold * usual,
         open_stream(int(np.random.SeedSequence((*seeds, region.number)).generate_state(1, np.uint64)[0])),
         watch,

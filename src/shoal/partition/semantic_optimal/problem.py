@@ -118,10 +118,15 @@ def _distances_of_cells(values: Floats, centre: Floats, metric: Metric) -> Float
 
 def centre_of_all(records: Mixed) -> Floats:
     """Return the centre (d,) of all records."""
-    metric = records.by_distance
+    return _centre_of(records.values, records.counts, records.by_distance)
+
+
+@kernel
+def _centre_of(values: Floats, counts: Ints, metric: Metric) -> Floats:
+    """Centre (d,) of distinct records (m, d), each so many times (m,)."""
     d = len(metric.kinds)
     sums, seen, centre = np.zeros(metric.start[d]), np.zeros(d), np.empty(d)
-    for values, count in zip(records.values, records.counts, strict=True):
-        add_sums(values, float(count), metric, sums, seen)
+    for i in range(len(values)):
+        add_sums(values[i], float(counts[i]), metric, sums, seen)
     centre_of(metric, sums, seen, centre)
     return centre

@@ -21,8 +21,8 @@ from shoal.partition.mondrian import mondrian
 from shoal.partition.semantic_optimal.problem import Portions, Problem
 from shoal.partition.semantic_optimal.state import Setting
 
-_WHOLE = 150_000  # distinct records up to which a block is one region: borders cost more than cores gain
-_SIZE = 20_000  # least distinct records of a region
+_WHOLE = 80_000  # distinct records up to which a block is one region: borders cost more than cores gain
+_SIZE = 30_000  # least distinct records of a region
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ import numpy as np
 
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
-from shoal.kernels.mixed import Metric, add_weighted, cell_distance, centre_of
+from shoal.kernels.mixed import EQUAL, NUMBER, SLACK, Metric, add_weighted, cell_distance, centre_of
 
 
 class Setting(NamedTuple):
@@ -122,7 +122,7 @@ def room_for(metric: Metric) -> Room:
     return Room(np.zeros(metric.start[d]), np.zeros(d), np.empty(d))
 
 
-@kernel(inline=True)
+@kernel(inline=True, counted=False)
 def portion_of(state: State, rec: int, g: int) -> int:
     """Portion of a record in a group; -1 where it has none."""
     p = state.firsts[rec]
@@ -131,7 +131,7 @@ def portion_of(state: State, rec: int, g: int) -> int:
     return int(p)
 
 
-@kernel
+@kernel(counted=False)
 def put(state: State, rec: int, g: int, many: int) -> None:
     """Add so many of a record to a group, or take them out where the number is negative; lists only."""
     record, amount, group = state.record, state.amount, state.group
@@ -168,19 +168,19 @@ def put(state: State, rec: int, g: int, many: int) -> None:
         free[0] += 1
 
 
-@kernel(inline=True)
-def cost_of_record(setting: Setting, one: Floats, centre: Floats) -> float:
-    """What a record costs that is released as a centre; a missing cell loses nothing."""
+@kernel(inline=True, counted=False)
+def cost_of_record(setting: Setting, one: Floats, centre: Floats, numbers: bool = False) -> float:
+    """What a record costs that is released as a centre, in its numbers alone or in all; missing cells lose nothing."""
     total, squares = 0.0, 0.0
     for j in range(len(one)):
-        if not np.isnan(one[j]):
+        if not np.isnan(one[j]) and not (numbers and setting.metric.kinds[j] != NUMBER):
             off = cell_distance(one[j], setting.middle[j] if np.isnan(centre[j]) else centre[j], setting.metric, j)
             total += setting.of_records[j] * off
             squares += setting.of_columns[j] * off * off
     return total * total + squares
 
 
-@kernel(inline=True)
+@kernel(inline=True, counted=False)
 def find_released(setting: Setting, size: int, room: Room) -> None:
     """Write what is released for a group of so many records: its centre, and NaN in columns that are suppressed."""
     least = size if setting.alike else setting.k
@@ -216,34 +216,132 @@ def cost_of_portions(setting: Setting, record: Ints, group: Ints, amount: Ints, 
     return costs
 
 
-@kernel(inline=True)
-def cost_with(setting: Setting, state: State, room: Room, g: int, one: int, many: int, other: int, more: int) -> float:
-    """What a group would cost with so many of two records more, or fewer; -1 stands for no record."""
-    values, centre, metric = setting.values, room.centre, setting.metric
-    record, amount, following = state.record, state.amount, state.following
-    room.sums[:] = state.sums[g]
-    room.seen[:] = state.seen[g]
-    size = state.sizes[g]
-    if one >= 0:
-        add_weighted(values[one], many, setting.weights[one], metric, room.sums, room.seen)
-        size += many
-    if other >= 0:
-        add_weighted(values[other], more, setting.weights[other], metric, room.sums, room.seen)
-        size += more
-    find_released(setting, size, room)
-    total = 0.0
-    p = state.heads[g]
+@kernel(inline=True, counted=False)
+def cost_with(
+    setting: Setting,
+    state: State,
+    room: Room,
+    g: int,
+    one: int,
+    many: int,
+    other: int,
+    more: int,
+    limit: float,
+) -> float:
+    """What a group would cost with so many of two records more, or fewer; -1 stands for no record.
+
+    Where it is above the limit, some number above that: most changes cost too much by their numbers alone, and codes
+    take longest.
+    """
+    centre, seen, kinds = room.centre, room.seen, setting.metric.kinds
+    size = state.sizes[g] + (many if one >= 0 else 0) + (more if other >= 0 else 0)
+    least = (size if setting.alike else setting.k) - 0.5
+    for j in range(len(kinds)):
+        seen[j] = state.seen[g, j]
+        if one >= 0 and not np.isnan(setting.values[one, j]):
+            seen[j] += many
+        if other >= 0 and not np.isnan(setting.values[other, j]):
+            seen[j] += more
+        centre[j] = np.nan
+        if seen[j] > least and kinds[j] == NUMBER:
+            centre[j] = _mean_with(setting, state, g, one, many, other, more, j)
+    bound = _lost_with(setting, state, room, g, one, many, other, more, True)
+    if bound > limit:
+        return bound
+    for j in range(len(kinds)):
+        if seen[j] > least and kinds[j] != NUMBER:
+            centre[j] = _code_with(setting, state, room, g, one, many, other, more, j)
+    return max(_lost_with(setting, state, room, g, one, many, other, more, False), 0.0)
+
+
+@kernel(inline=True, counted=False)
+def _mass_of(setting: Setting, one: int, many: int, j: int) -> float:
+    """What so many of a record add to the weights of a column: nothing where there is no record or it is missing."""
+    if one < 0 or np.isnan(setting.values[one, j]):
+        return 0.0
+    return float(many * setting.weights[one])
+
+
+@kernel(inline=True, counted=False)
+def _mean_with(setting: Setting, state: State, g: int, one: int, many: int, other: int, more: int, j: int) -> float:
+    """Mean of a group in a column of numbers, with so many of two records more."""
+    at = setting.metric.start[j]
+    total, mass = state.sums[g, at], state.sums[g, at + 1]
+    first, second = _mass_of(setting, one, many, j), _mass_of(setting, other, more, j)
+    if first != 0.0:
+        total += first * setting.values[one, j]
+    if second != 0.0:
+        total += second * setting.values[other, j]
+    return float(total / (mass + first + second))
+
+
+@kernel(inline=True, counted=False)
+def _code_with(
+    setting: Setting, state: State, room: Room, g: int, one: int, many: int, other: int, more: int, j: int
+) -> int:
+    """Centre of a group in a column of codes, with so many of two records more; ties go to the lowest code."""
+    metric = setting.metric
+    at, width, offset = metric.start[j], metric.width[j], metric.offset[j]
+    first, second = _mass_of(setting, one, many, j), _mass_of(setting, other, more, j)
+    code = int(setting.values[one, j]) if first != 0.0 else 0
+    another = int(setting.values[other, j]) if second != 0.0 else 0
+    own, sums = state.sums[g, at : at + width], room.sums[:width]
+    if metric.kinds[j] == EQUAL:
+        for c in range(width):
+            sums[c] = -own[c]
+        sums[code] -= first
+        sums[another] -= second
+    else:
+        row = metric.centring[offset + code * width : offset + (code + 1) * width]
+        other_row = metric.centring[offset + another * width : offset + (another + 1) * width]
+        for c in range(width):
+            sums[c] = own[c] + first * row[c] + second * other_row[c]
+    return _lowest(sums, SLACK * room.seen[j])
+
+
+@kernel(inline=True, counted=False)
+def _lowest(sums: Floats, slack: float) -> int:
+    """First place of the least sum, or of one that is as low up to a slack."""
+    least, second, third, fourth = np.inf, np.inf, np.inf, np.inf  # four at a time do not wait for each other
+    last = len(sums) - len(sums) % 4
+    for c in range(0, last, 4):
+        least, second = min(least, sums[c]), min(second, sums[c + 1])
+        third, fourth = min(third, sums[c + 2]), min(fourth, sums[c + 3])
+    for c in range(last, len(sums)):
+        least = min(least, sums[c])
+    least = min(least, second, third, fourth) + slack
+    c = 0
+    while sums[c] > least:
+        c += 1
+    return c
+
+
+@kernel(inline=True, counted=False)
+def _lost_with(
+    setting: Setting,
+    state: State,
+    room: Room,
+    g: int,
+    one: int,
+    many: int,
+    other: int,
+    more: int,
+    numbers: bool,
+) -> float:
+    """What a group with so many of two records more loses, released as its centre, in numbers alone or in all."""
+    values, centre = setting.values, room.centre
+    total, p = 0.0, state.heads[g]
     while p >= 0:
-        total += amount[p] * cost_of_record(setting, values[record[p]], centre)
-        p = following[p]
+        total += state.amount[p] * cost_of_record(setting, values[state.record[p]], centre, numbers)
+        p = state.following[p]
     if one >= 0:
-        total += many * cost_of_record(setting, values[one], centre)
+        total += many * cost_of_record(setting, values[one], centre, numbers)
     if other >= 0:
-        total += more * cost_of_record(setting, values[other], centre)
-    return max(total, 0.0)
+        total += more * cost_of_record(setting, values[other], centre, numbers)
+    return total
 
 
-@kernel
+@kernel(counted=False)
 def transfer(setting: Setting, state: State, rec: int, a: int, b: int, many: int) -> None:
     """Take so many of a record from one group to another; an empty group is put aside with sums of exactly 0."""
     sizes, spare_groups, free = state.sizes, state.spare_groups, state.free
@@ -279,4 +377,4 @@ def fill(setting: Setting, state: State, from_record: Ints, from_group: Ints, fr
     state.free[1] = len(state.heads) - groups
     room = room_for(setting.metric)
     for g in range(groups):
-        state.costs[g] = cost_with(setting, state, room, g, -1, 0, -1, 0)
+        state.costs[g] = cost_with(setting, state, room, g, -1, 0, -1, 0, np.inf)
