@@ -94,15 +94,9 @@ class MixedSearch:
         first = min(_FIRST, self.usual_passes() // 2)
         return Lengths(first, combined=_COMBINED if any(map(worth_combining, self.problems)) else np.inf)
 
-<<<<<<< HEAD
     def usual_passes(self, state: list[Reached]) -> int:
-        """Return the number of proposals for each distinct record that takes some seconds, and is at least 12."""
-        return int(np.clip(1_500_000 // self.size, 12, 5000))
-=======
-    def usual_passes(self) -> int:
         """Return the number of proposals for each distinct record that takes some seconds, and is at least 20."""
         return int(np.clip(3_000_000 // self.size, 20, 5000))
->>>>>>> mixed
 
     def start(self, threads: int, tell: TellCost | None = None) -> list[Reached]:
         """Return the best groups of several methods, block by block; those of few records are the best there are."""
