@@ -91,11 +91,15 @@ class MixedSearch:
     @property
     def lengths(self) -> Lengths:
         """How long cycles are."""
-        first = min(_FIRST, self.usual_passes() // 2)
+        first = min(_FIRST, self._usual // 2)
         return Lengths(first, combined=_COMBINED if any(map(worth_combining, self.problems)) else np.inf)
 
     def usual_passes(self, state: list[Reached]) -> int:
         """Return the number of proposals for each distinct record that takes some seconds, and is at least 20."""
+        return self._usual
+
+    @property
+    def _usual(self) -> int:
         return int(np.clip(3_000_000 // self.size, 20, 5000))
 
     def start(self, threads: int, tell: TellCost | None = None) -> list[Reached]:
