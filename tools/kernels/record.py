@@ -101,6 +101,7 @@ def aggregators() -> None:
     shoal.protect(mixed(8), 4, KINDS, **MEANINGS)
     for k in (3, 7):  # cuts of large groups are of another kind
         shoal.protect(numbers(FEW), k, QUASI, options=FAST["optimal"] | {"bound": 2.0})
+    shoal.protect(numbers(4 * MANY, 0.1), 3, QUASI, options=FAST["optimal"])  # the densest groups of many records
     for k in (12, 20):  # searched as large tables are
         shoal.protect(numbers(MANY), k, QUASI, options=FAST["optimal"])
 

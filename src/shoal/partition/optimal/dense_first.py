@@ -72,7 +72,7 @@ def _factors(k: int) -> tuple[int, int]:
 
 def _neighbours(points: Floats, count: int, slack: float) -> NDArray[np.int32]:
     near = np.empty((len(points), count), dtype=np.int32)
-    find_neighbours(open_pool(points), 0, len(points), near, np.empty(len(points)), 1, np.float32(slack))
+    find_neighbours(open_pool(points), 0, len(points), near, np.empty(len(points)), 1, slack)
     return near
 
 

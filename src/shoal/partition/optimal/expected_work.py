@@ -17,7 +17,7 @@ from shoal.kernels.pool import Pool
 from shoal.kernels.tree import LEAVES, LEVELS, TreePool
 from shoal.partition.optimal.improve import EXACT, find_neighbours
 
-SLACKS = (float(EXACT), 2.25, 4.0, 9.0, 20.0, 50.0, 100.0)
+SLACKS = (EXACT, 2.25, 4.0, 9.0, 20.0, 50.0, 100.0)
 """By how much squared distances of neighbours may be off; groups are as good with the second as with the first."""
 
 TRIED = 2

@@ -16,7 +16,7 @@ from shoal.partition.optimal.problem import Problem
 
 LONG = 300  # proposals a record from which a cycle starts far above the temperature at which groups form
 _NEIGHBOURS = 30
-EXACT = np.float32(1.0)  # the slack of neighbours that are the nearest
+EXACT = 1.0  # the slack of neighbours that are the nearest
 _FAR_ABOVE = 10.0  # times the mean error of a record: there are no groups at this temperature
 _COLD = 0.01  # times the error of a record
 
@@ -73,7 +73,7 @@ def improve(
     return renumbered(labels)
 
 
-def neighbours_of(part: Problem, count: int = _NEIGHBOURS, slack: np.float32 = EXACT) -> Neighbours:
+def neighbours_of(part: Problem, count: int = _NEIGHBOURS, slack: float = EXACT) -> Neighbours:
     """Return the rows nearest to each row, or nearly so, and the squared distance to the k-th of them."""
     neighbours = np.empty((len(part), min(count, len(part) - 1)), dtype=np.int64)
     scales = np.empty(len(part))
@@ -84,7 +84,7 @@ def neighbours_of(part: Problem, count: int = _NEIGHBOURS, slack: np.float32 = E
 
 @kernel
 def find_neighbours(
-    pool: Pool, start: int, stop: int, neighbours: Integers, scales: Floats, rank: int, slack: np.float32
+    pool: Pool, start: int, stop: int, neighbours: Integers, scales: Floats, rank: int, slack: float
 ) -> None:
     """Fill ``neighbours`` (n, m) with the rows nearest to each row, without itself, and ``scales`` (n,).
 
@@ -94,7 +94,7 @@ def find_neighbours(
     width = neighbours.shape[1]
     rows, distances = np.empty(width + 1, np.int64), np.empty(width + 1)
     for row in range(start, stop):
-        nearly_nearest(pool, row, width + 1, slack, rows, distances)
+        nearly_nearest(pool, row, width + 1, np.float32(slack), rows, distances)
         filled = 0
         scales[row] = distances[rank]
         for near in rows:

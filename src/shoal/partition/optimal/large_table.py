@@ -203,6 +203,6 @@ def _find(pool: Pool, neighbours: NDArray[np.int32], scales: Floats, rank: int, 
     """Fill in the neighbours of all rows, and the squared distances to those of a rank."""
 
     def find(pool: Pool, start: int, stop: int) -> None:
-        find_neighbours(pool, start, stop, neighbours, scales, rank, np.float32(slack))
+        find_neighbours(pool, start, stop, neighbours, scales, rank, slack)
 
     search_in_chunks(pool, find, len(neighbours), threads)

@@ -157,7 +157,7 @@ class NumericSearch:
             better = cycle_of_blocks(blocks, state.groups, passes, seeds, threads=threads, pace=pace, progress=progress)
             groups, blocks = better or (None, blocks)
         elif state.outlook is not None:
-            groups, table = self._cycle_of_table(state.outlook, state, passes, seeds, threads, pace, progress)
+            groups, table = self._cycle_of_table(state, passes, seeds, threads, pace, progress)
         else:
             groups = self._cycle_of_regions(state.groups, passes, seeds, threads, pace, progress)
         if groups is None:
@@ -205,7 +205,6 @@ class NumericSearch:
 
     def _cycle_of_table(
         self,
-        outlook: Outlook,
         state: Reached,
         passes: int,
         seeds: tuple[int, int],
@@ -214,7 +213,8 @@ class NumericSearch:
         progress: TellCycle | None,
     ) -> tuple[Ints | None, LargeTable | None]:
         """Anneal a large table; None where time ran out. It is laid out first where there was no time at the start."""
-        groups, table = state.groups, state.table
+        groups, table, outlook = state.groups, state.table, state.outlook
+        assert outlook is not None
         if table is None:
             if pace.ends_within(outlook.laying_out):
                 return None, None
@@ -368,7 +368,7 @@ def _improve_region(
     heat = 1.0 if passes < LONG else None
     part, near = problem_of_rows(problem, rows), None
     if part.limits is not None:
-        near = neighbours_of(part, _FEWER, np.float32(SLACKS[1]))
+        near = neighbours_of(part, _FEWER, SLACKS[1])
         heat = _SETTLED if heat else None
     labels = improve(part, groups[rows], near, passes=passes, heat=heat, seeds=seeds, watch=watch)
     if saved is not None:

@@ -68,7 +68,7 @@ def near_members(values: Floats, groups: Ints, blocks: Ints, seconds: float) -> 
     looking = of_neighbours(pool, near.shape[1])
     slack = affordable(looking, seconds)
     if len(counts) > 1:
-        find_neighbours(pool, 0, len(counts), near, np.empty(len(counts)), 1, np.float32(SLACKS[slack]))
+        find_neighbours(pool, 0, len(counts), near, np.empty(len(counts)), 1, SLACKS[slack])
     members = np.empty((len(values), near.shape[1]), dtype=np.int32)
     for first in range(0, len(values), _CHUNK):
         own = np.arange(first, min(first + _CHUNK, len(values)))
