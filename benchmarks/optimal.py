@@ -12,7 +12,7 @@ import shoal
 from published import DATA, KS, data_folder
 from record import Places, stopwatch
 
-TIMES = (None, 10)  # seconds; None is what is done where nothing is said
+TIMES = (None, 5)  # seconds; None is what is done where nothing is said
 SEEDS = range(5)
 
 
