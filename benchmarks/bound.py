@@ -15,7 +15,7 @@ from record import RESULTS, Recorder, load, machine, stopwatch
 
 KS = (3, 4, 5, 10)
 SECONDS = 600.0
-STEPS = 200_000_000
+STEPS = 100_000_000
 
 
 def run(quick: bool, seconds: float = SECONDS, places: tuple[str, ...] = ()) -> None:
