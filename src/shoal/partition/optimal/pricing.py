@@ -29,6 +29,7 @@ from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.watch import DONE, STOP
 from shoal.partition.optimal.candidates import candidates_of, cheapest, least_sum
+from shoal.partition.optimal.choices import cheapest_few, copy_candidates, held_of
 
 _LOOK = 16  # bounds between two looks at the watch
 _FIRST, _LATER = 60, 10  # rounds of subgradients at a root, and at each branch
@@ -110,7 +111,7 @@ def price_roots(  # noqa: PLR0915 - a search loop in one piece
             members, scores = np.empty((k, width), np.int64), np.empty((k, width))
             picks = np.empty((k, width, k), np.int64)
             alive, stale = np.empty((k, width), np.bool_), np.empty((k, width), np.bool_)
-        count[0] = _copy(
+        count[0] = copy_candidates(
             rows,
             linear,
             pairs,
@@ -144,7 +145,7 @@ def price_roots(  # noqa: PLR0915 - a search loop in one piece
             if level == 0:
                 whole = max(whole, bound)
             if bound < best:
-                better = _few(
+                better = cheapest_few(
                     alone[level], weights[level], alive[level], members[level], home, most, chosen[: level + 1],
                     count[level], q, base[level], taken,
                 )  # fmt: skip
@@ -163,9 +164,9 @@ def price_roots(  # noqa: PLR0915 - a search loop in one piece
                     base[level + 1] = base[level] + alone[level, b]
                     high[level + 1] = high[level] - int(inside[members[level, b]])
                     closed = home[members[level, b]]
-                    if closed < 0 or _held(home, chosen[: level + 2], closed) < most[closed]:
+                    if closed < 0 or held_of(home, chosen[: level + 2], closed) < most[closed]:
                         closed = -2
-                    count[level + 1] = _copy(
+                    count[level + 1] = copy_candidates(
                         members[level], alone[level], weights[level], split[level], alive[level], home, count[level],
                         b, closed, members[level + 1], alone[level + 1], weights[level + 1], split[level + 1],
                         alive[level + 1], stale[level + 1],
@@ -311,99 +312,6 @@ def _drop(b: int, alive: Flags, stale: Flags, picks: Ints, m: int, needed: int) 
                 if picks[j, t] == b:
                     stale[j] = True
                     break
-
-
-@kernel
-def _few(
-    linear: Floats,
-    weights: Floats,
-    alive: Flags,
-    rows: Ints,
-    home: Ints,
-    most: Ints,
-    chosen: Ints,
-    m: int,
-    q: int,
-    base: float,
-    taken: Ints,
-) -> float:
-    """Return what the candidates taken cost, or the cheapest one or two where no more are to be taken.
-
-    Infinite where they are too many of a set together with those ``chosen``; any one of them is not.
-    """
-    if q > 2:
-        total = base
-        for t in range(q):
-            total += linear[taken[t]]
-            own = home[rows[taken[t]]]
-            held = 1
-            for s in range(t):
-                total += weights[taken[t], taken[s]]
-                held += home[rows[taken[s]]] == own
-            if own >= 0 and held + _held(home, chosen, own) > most[own]:
-                return np.inf
-        return total
-    lowest = np.inf
-    for j in range(m):
-        if not alive[j]:
-            continue
-        if q == 1:
-            if base + linear[j] < lowest:
-                lowest, taken[0] = base + linear[j], j
-            continue
-        for c in range(j):
-            total = base + linear[j] + linear[c] + weights[j, c]
-            if alive[c] and total < lowest:
-                own = home[rows[j]]
-                if own < 0 or home[rows[c]] != own or _held(home, chosen, own) + 2 <= most[own]:
-                    lowest, taken[0], taken[1] = total, j, c
-    return lowest
-
-
-@kernel
-def _held(home: Ints, chosen: Ints, own: int) -> int:
-    """Return how many of the chosen are in a set."""
-    held = 0
-    for row in chosen:
-        held += home[row] == own
-    return held
-
-
-@kernel
-def _copy(
-    rows: Ints,
-    linear: Floats,
-    weights: Floats,
-    split: Floats,
-    alive: Flags,
-    home: Ints,
-    m: int,
-    without: int,
-    closed: int,
-    new_rows: Ints,
-    new_linear: Floats,
-    new_weights: Floats,
-    new_split: Floats,
-    new_alive: Flags,
-    new_stale: Flags,
-) -> int:
-    """Copy the candidates alive, once candidate ``without`` is a member, or all where it is -1; return how many.
-
-    Those in the set ``closed`` are left, of which a group can have no more.
-    """
-    a = 0
-    for j in range(m):
-        if not alive[j] or j == without or home[rows[j]] == closed:
-            continue
-        new_rows[a], new_linear[a] = rows[j], linear[j] + (weights[without, j] if without >= 0 else 0.0)
-        new_alive[a] = new_stale[a] = True
-        b = 0
-        for c in range(m):
-            if alive[c] and c != without and home[rows[c]] != closed:
-                new_weights[a, b], new_split[a, b] = weights[j, c], split[j, c]
-                b += 1
-        a += 1
-    return a
 
 
 @kernel
