@@ -42,6 +42,7 @@ _CHUNK = 64  # roots of a task
 _LOOK = 256  # branches between two looks at the watch
 _VAIN = 3  # times in a row that new cuts may raise a branch by less than the following part of it
 _GAIN = 1e-6
+_ROOM_TO_CHECK = 1e-6  # part of the cost known by which groups may be above what is missing and still count
 
 
 def list_groups(own: Cutting, proved: Bound, limit: float) -> SeenGroups | None:
@@ -76,8 +77,13 @@ def list_groups(own: Cutting, proved: Bound, limit: float) -> SeenGroups | None:
 
 
 def missing_to(own: Cutting, proved: Bound, limit: float) -> float:
-    """Return the reduced cost from which no group is in a partition below a limit, and a little more for rounding."""
-    return limit - proved.value + 2.0 * rounding_of(own, proved.prices, proved.cuts, proved.multipliers)
+    """Return the reduced cost from which no group is in a partition below a limit, and a little more.
+
+    Prices of a branch say nothing of a group that is not listed there, so a check of them whose rounding is coarser
+    must not list any more: it has some room.
+    """
+    rounding = rounding_of(own, proved.prices, proved.cuts, proved.multipliers)
+    return limit - proved.value + max(2.0 * rounding, _ROOM_TO_CHECK * own.known)
 
 
 def that_count(own: Cutting, seen: SeenGroups, proved: Bound, limit: float) -> SeenGroups:
