@@ -48,7 +48,7 @@ from shoal.kernels.threads import run_watched
 from shoal.partition.optimal.cuts import Cuts, cuts_of
 from shoal.partition.optimal.near_groups import pair_table, settle
 from shoal.partition.optimal.objective import errors_of_groups
-from shoal.partition.optimal.seen_groups import SeenGroups, add_groups, add_partitions, relax_near, trim
+from shoal.partition.optimal.seen_groups import SeenGroups, add_found, add_partitions, relax_near, trim
 from shoal.partition.optimal.set_pricing import price_smallest
 from shoal.partition.univariate import cut_along
 
@@ -147,7 +147,7 @@ def lower_bound(  # noqa: PLR0915 - a loop in one piece
         if near is None:
             break
         height, before = float(centre.sum()), len(seen)
-        seen = _with(seen, _fast(values, near.prices, seen, k, threads), values, k)
+        seen = add_found(seen, values, [_fast(values, near.prices, seen, k, threads)], k)
         done, news = done + 1, len(seen) - before
         trial = lowered(near.prices, _least_of(seen, near.prices), k)
         gain = float(trial.sum()) - height
@@ -185,12 +185,11 @@ def lower_bound(  # noqa: PLR0915 - a loop in one piece
             tell(value)
         if proved.complete or (enough is not None and proved.value >= enough):
             break
-        found = priced.found[0]
-        if len(found) == 0:
+        if len(priced.found[0]) == 0:
             if slack < _NEGLECT and news == 0 and near.free:
                 break  # the solver's tolerance is reached
             slack = 0.0
-        seen = _with(seen, found, values, k)
+        seen = add_found(seen, values, priced.found, k)
     return replace(proved, rounds=done, seen=seen)
 
 
@@ -264,10 +263,3 @@ def _fast(values: Floats, prices: Floats, seen: SeenGroups, k: int, threads: int
     ]
     run_watched(tasks, [], threads)
     return found[reduced < -_TINY * float(np.abs(prices).mean())]
-
-
-def _with(seen: SeenGroups, found: Ints, values: Floats, k: int) -> SeenGroups:
-    """Add groups (m, k) to those seen."""
-    rows = found.ravel()
-    costs = errors_of_groups(values, None, rows, np.arange(0, len(rows) + 1, k), k)
-    return add_groups(seen, [rows], [np.full(len(found), k)], [costs], len(values))

@@ -59,7 +59,7 @@ from shoal.partition.optimal.near_groups import PairTable, pair_table
 from shoal.partition.optimal.objective import errors_of_groups
 from shoal.partition.optimal.penalised import price_penalised
 from shoal.partition.optimal.program import Basis, Program
-from shoal.partition.optimal.seen_groups import Relaxed, SeenGroups, add_groups, trim
+from shoal.partition.optimal.seen_groups import Relaxed, add_found, trim
 from shoal.partition.optimal.set_pricing import Priced
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def raised(  # noqa: PLR0915 - a loop in one piece
         if priced is None:
             break
         before = len(seen)
-        seen = with_groups(seen, priced.found, own.values, k)
+        seen = add_found(seen, own.values, priced.found, k)
         close = max(CLOSE * known, _PART * (known - relaxed.value))
         below = float(relaxed.prices.sum() - lowered(relaxed.prices, priced.least, k).sum())
         if below > close and len(seen) > before:
@@ -176,7 +176,7 @@ def raised(  # noqa: PLR0915 - a loop in one piece
         larger = _price(table, relaxed.prices, cuts, relaxed.multipliers, k, larger=True, **how)
         if larger is None:
             break
-        seen = with_groups(seen, larger.found, own.values, k)
+        seen = add_found(seen, own.values, larger.found, k)
         least = np.minimum(priced.least, larger.least)
         feasible = lowered(relaxed.prices, least, k)
         spent = math.fsum(relaxed.multipliers * cuts.most)
@@ -281,12 +281,3 @@ def _price(
         np.minimum.at(all_least, first, least)
         groups.append(found[np.arange(_KEPT) < counts[:, None]])
     return Priced(all_least, groups)
-
-
-def with_groups(seen: SeenGroups, found: list[Ints], values: Floats, k: int) -> SeenGroups:
-    """Add groups (m, size) of several sizes to those seen."""
-    rows = [groups.ravel() for groups in found if len(groups)]
-    sizes = [np.full(len(groups), groups.shape[1]) for groups in found if len(groups)]
-    starts = [np.concatenate([[0], np.cumsum(size)]) for size in sizes]
-    costs = [errors_of_groups(values, None, own, start, k) for own, start in zip(rows, starts, strict=True)]
-    return add_groups(seen, rows, sizes, costs, len(values))

@@ -28,10 +28,9 @@ from shoal.partition.optimal.bound import Bound, lowered, ranked
 from shoal.partition.optimal.candidates import into_smallest
 from shoal.partition.optimal.cuts import broken_cuts, counts_of, cuts_of_records, join_cuts, take_cuts
 from shoal.partition.optimal.cutting import Cutting, Node, rounding_of
-from shoal.partition.optimal.objective import errors_of_groups
 from shoal.partition.optimal.penalised import first_candidates, join, leave, narrow
 from shoal.partition.optimal.program import Program
-from shoal.partition.optimal.seen_groups import SeenGroups, add_groups, matrix_of, no_groups, take_groups
+from shoal.partition.optimal.seen_groups import SeenGroups, add_found, matrix_of, no_groups, take_groups
 
 if TYPE_CHECKING:
     from shoal.partition.optimal.near_groups import PairTable
@@ -68,12 +67,7 @@ def list_groups(own: Cutting, proved: Bound, limit: float) -> SeenGroups | None:
     groups = [found[: counts[0]] for found, counts in jobs if counts[0] > 0]
     if sum(map(len, groups)) > MOST:
         return None
-    sizes = [np.full(len(part), part.shape[1]) for part in groups]
-    costs = [
-        errors_of_groups(own.values, None, part.ravel(), np.arange(0, part.size + 1, part.shape[1]), k)
-        for part in groups
-    ]
-    return add_groups(no_groups(), [part.ravel() for part in groups], sizes, costs, n)
+    return add_found(no_groups(), own.values, groups, k)
 
 
 def missing_to(own: Cutting, proved: Bound, limit: float) -> float:

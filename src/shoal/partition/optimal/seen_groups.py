@@ -65,6 +65,16 @@ def add_groups(seen: SeenGroups, rows: list[Ints], sizes: list[Ints], costs: lis
     return _take(all_rows, all_sizes, np.concatenate([seen.costs, *costs]), all_keys, np.sort(last))
 
 
+def add_found(seen: SeenGroups, values: Floats, found: list[Ints], k: int) -> SeenGroups:
+    """Add groups (m, size) of several sizes to those seen, with what they cost."""
+    found = [groups for groups in found if len(groups)]
+    rows = [groups.ravel() for groups in found]
+    sizes = [np.full(len(groups), groups.shape[1]) for groups in found]
+    starts = [np.arange(0, groups.size + 1, groups.shape[1]) for groups in found]
+    costs = [errors_of_groups(values, None, own, start, k) for own, start in zip(rows, starts, strict=True)]
+    return add_groups(seen, rows, sizes, costs, len(values))
+
+
 def take_groups(seen: SeenGroups, kept: Ints) -> SeenGroups:
     """Return some of the groups."""
     return _take(seen.rows, np.diff(seen.starts), seen.costs, seen.keys, kept)

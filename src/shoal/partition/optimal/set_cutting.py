@@ -24,9 +24,9 @@ import numpy as np
 
 from shoal.partition.optimal.bound import Bound, lowered, ranked
 from shoal.partition.optimal.cuts import Cuts, broken_sets, clusters_of, join_cuts, take_cuts
-from shoal.partition.optimal.cutting import CLOSE, Cutting, Node, rounding_of, with_groups
+from shoal.partition.optimal.cutting import CLOSE, Cutting, Node, rounding_of
 from shoal.partition.optimal.program import Program
-from shoal.partition.optimal.seen_groups import trim
+from shoal.partition.optimal.seen_groups import add_found, trim
 from shoal.partition.optimal.set_pricing import price_sets, price_smallest
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def raised_by_sets(
             if priced is None:
                 break
             bound, found = priced
-            seen = with_groups(seen, found, own.values, k)
+            seen = add_found(seen, own.values, found, k)
             if bound.value > proved.value:
                 proved = bound
                 tell(bound.value)
