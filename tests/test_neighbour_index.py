@@ -153,6 +153,27 @@ def test_nearest_agrees_with_an_independent_tree():
     assert out[0, 2:6].tolist() == cKDTree(x).query(x[out[0, 1]], 4)[1].tolist()
 
 
+@pytest.mark.parametrize("count", [1, 24, 25, 26, 60, 333, 700])
+@pytest.mark.parametrize("opener", [open_tree_pool, pools.brute.open_brute_pool])
+@pytest.mark.parametrize("tied", [False, True])
+def test_few_and_many_nearest_are_sorted_by_distance_and_row(count, opener, tied):
+    rng = np.random.default_rng(count)
+    x = rng.integers(0, 3, size=(700, 3)).astype(float) if tied else rng.normal(size=(700, 3))
+    pool = opener(x)
+    for row in (0, 350, 699):
+        squares = ((x - x[row]) ** 2).sum(axis=1)
+        expected = np.lexsort([np.arange(700), squares])[:count]
+        rows, distances = np.empty(count, dtype=np.int64), np.empty(count)
+        _nearest(pool, row, count, rows, distances)
+        assert rows.tolist() == expected.tolist()
+        assert distances == pytest.approx(squares[expected])
+
+
+@kernel
+def _nearest(pool, row, count, rows, distances):
+    pools.nearest(pool, row, count, rows, distances)
+
+
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=40))
 def test_equal_records_are_chained_in_order(rows):
     x = np.array(rows, dtype=float)

@@ -11,8 +11,12 @@ from hypothesis import strategies as st
 import reference
 import shoal
 from shoal.columns.scaling import Records
+from shoal.kernels.exchange import exchange, nearest_groups, open_cells
+from shoal.kernels.group_sums import group_sums
+from shoal.kernels.pool import open_pool
+from shoal.kernels.representatives import group_rows
 from shoal.kernels.watch import new_watch
-from shoal.partition.refine import refine
+from shoal.partition.refine import _distil_groups, refine
 
 REFINABLE = sorted(name for name, method in shoal.METHODS.items() if not method.refine_mistakes(columns=1))
 
@@ -69,6 +73,100 @@ def test_no_single_move_or_change_of_places_would_gain_much_more(seed):
             for other in (moved, swapped):
                 if np.unique(other, return_counts=True)[1].min() >= 3 and np.bincount(other).max() <= 5:
                     assert reference.sse(x, other) > 0.99 * before
+
+
+def _slow_exchange(x, groups, near, k):
+    """Of all records in turn, each does what lowers the sum of squares most; all is computed anew each time."""
+    groups, listed = groups.copy(), [np.flatnonzero(groups == g) for g in range(groups.max() + 1)]
+
+    def cost(rows):
+        return ((x[rows] - x[rows].mean(axis=0)) ** 2).sum()
+
+    for row in range(len(x)):
+        a, best, found = groups[row], 1e-9, None
+        own = np.flatnonzero(groups == a)
+        for b in near[a]:
+            others = np.flatnonzero(groups == b)
+            if b == a:
+                continue
+            before = cost(own) + cost(others)
+            if len(own) > k and len(others) < 2 * k - 1:
+                saved = before - cost(own[own != row]) - cost(np.append(others, row))
+                if saved > best + 1e-9:
+                    best, found = saved, (b, None)
+            for other in listed[b][groups[listed[b]] == b]:
+                saved = before - cost(np.append(own[own != row], other)) - cost(np.append(others[others != other], row))
+                if saved > best + 1e-9:
+                    best, found = saved, (b, other)
+        if found:
+            groups[row] = found[0]
+            if found[1] is not None:
+                groups[found[1]] = a
+    return groups
+
+
+@pytest.mark.parametrize("kind", ["normal", "clusters", "heavy tails", "far away"])
+@pytest.mark.parametrize("k", [2, 7, 12])
+def test_no_exchange_is_passed_over_that_a_look_at_all_members_would_find(kind, k):
+    rng = np.random.default_rng(k)
+    x = rng.standard_t(1.5, size=(150, 3)) if kind == "heavy tails" else rng.normal(size=(150, 3))
+    if kind == "clusters":
+        x += 20.0 * rng.normal(size=(5, 3))[rng.integers(5, size=150)]
+    if kind == "far away":
+        x += 1000.0
+    groups = np.minimum(rng.permutation(150) // k, 150 // k - 1) if kind == "normal" else reference.mdav(x, k)
+    sums, sizes = group_sums(x, groups)
+    near = nearest_groups(sums, sizes, 1)
+    expected = _slow_exchange(x, groups, near, k)
+    assert (expected != groups).any()
+    everywhere = np.ones(len(sizes), dtype=np.bool_)
+    order, starts = group_rows(groups)
+    before, found = reference.sse(x, groups), groups.copy()
+    gain = exchange(x, found, order, starts, sums, sizes, everywhere, near, k, open_cells())
+    assert np.array_equal(found, expected)
+    assert gain == pytest.approx(before - reference.sse(x, found))
+
+
+def _slow_distil(x, groups, k, stride):
+    """Form groups of the k nearest records that can be spared around every so-manyth record, where that pays."""
+    groups = groups.copy()
+    for centre in range(0, len(x), stride):
+        count, sizes = groups.max() + 1, np.bincount(groups)
+        if count == len(x) // k or sizes[groups[centre]] <= k:
+            continue
+        near = np.lexsort([np.arange(len(x)), ((x - x[centre]) ** 2).sum(axis=1)])[: 4 * k]
+        found, spare = groups.copy(), sizes - k
+        for row in near:
+            if spare[groups[row]] > 0 and (found == count).sum() < k:
+                spare[groups[row]] -= 1
+                found[row] = count
+        if (found == count).sum() == k and reference.sse(x, found) < reference.sse(x, groups):
+            groups = found
+    return groups
+
+
+@pytest.mark.parametrize(("n", "k"), [(200, 3), (200, 8), (300, 20), (700, 40), (700, 64)])
+@pytest.mark.parametrize("seed", range(3))
+def test_groups_are_distilled_from_as_many_near_records_as_it_takes(n, k, seed):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 2)) + 10.0 * rng.normal(size=(4, 2))[rng.integers(4, size=n)]
+    groups = np.minimum(np.argsort(np.argsort(x[:, 0])) // (k + k // 3), n // (k + k // 3) - 1)
+    expected = _slow_distil(x, groups, k, max(1, k // 16))
+    assert expected.max() > groups.max()
+    assert np.array_equal(_distil_groups(open_pool(x), groups.copy(), k, open_cells()), expected)
+
+
+def test_refining_ends_where_it_may_look_no_further_and_groups_keep_k():
+    x = np.random.default_rng(0).normal(size=(600, 3))
+    groups, costs = reference.mdav(x, 5), []
+    for most in (1, 2000, 20_000, 10**12, None):
+        cells = open_cells(most)
+        found = refine(Records(x), groups.copy(), 5, new_watch(), cells)
+        assert np.array_equal(found, refine(Records(x), groups.copy(), 5, new_watch(), open_cells(most)))
+        assert (cells[0] <= 0) == (most is not None and most < 10**12)
+        assert np.bincount(found).min() >= 5
+        costs.append(reference.sse(x, found))
+    assert reference.sse(x, groups) >= costs[0] >= costs[1] > costs[2] > costs[3] == costs[4]
 
 
 @pytest.mark.parametrize("method", REFINABLE)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.arrays import Floats, Ints
-from shoal.kernels.exchange import exchange, nearest_groups
+from shoal.kernels.exchange import exchange, nearest_groups, open_cells
 from shoal.kernels.group_sums import group_sums
 from shoal.kernels.representatives import group_rows
 
@@ -43,7 +43,7 @@ def repair_boundaries(values: Floats, groups: Ints, blocks: Ints, k: int, thread
     first_gain = 0.0
     for _ in range(_ROUNDS):
         order, starts = group_rows(groups)
-        gain = exchange(values, groups, order, starts, sums, sizes, at_face, near, k)
+        gain = exchange(values, groups, order, starts, sums, sizes, at_face, near, k, open_cells())
         first_gain = max(first_gain, gain)
         if gain <= _WORTH * first_gain:
             break

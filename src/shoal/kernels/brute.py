@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
-from shoal.kernels.selection import insert_nearest
+from shoal.kernels.selection import insert_nearest, sort_nearest
 
 CHUNK = 512  # slots whose distances are held at a time: they stay in the first-level cache
 
@@ -146,6 +146,7 @@ def nearest_to_point(pool: BrutePool, point: Floats, count: int, rows: Ints, dis
         for a in range(stop - start):
             if pool.chunk[a] <= distances[count - 1]:
                 insert_nearest(pool.chunk[a], pool.rows[start + a], count, rows, distances)
+    sort_nearest(count, rows, distances)
 
 
 @kernel

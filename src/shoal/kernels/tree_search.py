@@ -28,7 +28,7 @@ import numpy as np
 
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
-from shoal.kernels.selection import insert_nearest
+from shoal.kernels.selection import insert_nearest, sort_nearest
 from shoal.kernels.tree import LEAF, LEVELS, Singles, TreePool
 
 POLE = np.float32(0.75)  # m of the farthest bound; from 0.5 to 1 do about as well on normal data
@@ -202,7 +202,8 @@ def _nearest_from_leaf(
             elif node != home:
                 leaf = node
         if leaf < 0:
-            return
+            break
+    sort_nearest(count, rows, distances)
 
 
 @kernel

@@ -27,23 +27,28 @@ import numpy as np
 from shoal.columns.scaling import Records
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
-from shoal.kernels.exchange import exchange, nearest_groups
+from shoal.kernels.exchange import exchange, nearest_groups, open_cells
 from shoal.kernels.group_sums import group_sums
-from shoal.kernels.neighbours import nearest_of_all
+from shoal.kernels.pool import Pool, nearest, open_pool
 from shoal.kernels.representatives import group_rows
 from shoal.kernels.watch import STOP
 from shoal.partition.large_groups import cut_large_groups
 from shoal.partition.mdav import mdav_single
 
 _ROUNDS = 50  # never reached in practice: a guard against creeping
+_SEARCHING = 150  # cells that could be looked at in the time of finding a near record
+_CENTRES = 16  # of k records that are tried: groups around others would be nearly the same
+_WIDEST = 4  # times k: nearest records of which a group is distilled
 _PASSES = 10  # of exchanges in a round
 _WORTH = 1e-3  # part of the gain so far that a round must add for another one to follow
 _PART = 1e-6  # part of the sum of squares that it must add
 _LEAST = 1e-12  # a gain that is more than rounding
 
 
-def refine(records: Records, groups: Ints, k: int, watch: Ints) -> Ints:
+def refine(records: Records, groups: Ints, k: int, watch: Ints, cells: Ints | None = None) -> Ints:
     """Return better groups, numbered from 0; the sum of squares never rises.
+
+    It ends early where none of the ``cells`` (1,) is left that may be looked at, some 10^9 in a second.
 
     >>> from shoal.kernels.watch import new_watch
     >>> x = np.array([[0.0], [1.0], [9.0], [2.0], [10.0], [11.0]])
@@ -51,17 +56,17 @@ def refine(records: Records, groups: Ints, k: int, watch: Ints) -> Ints:
     array([0, 0, 1, 0, 1, 1])
     """
     values = records.values
-    near_rows = nearest_of_all(values, 4 * k, records.threads)
+    pool, cells = open_pool(values), open_cells() if cells is None else cells
     best, least = groups, _squares_within(values, groups)
     started = least
     for _ in range(_ROUNDS):
         groups = _dissolve_groups(records, cut_large_groups(records, best, k, mdav_single), k)
-        groups = _exchange_records(records, _distil_groups(values, groups, near_rows, k), k)
+        groups = _exchange_records(records, _distil_groups(pool, groups, k, cells), k, cells)
         squares = _squares_within(values, groups)
         gain = least - squares
         if gain > 0.0:
             best, least = groups, squares
-        if gain <= max(_WORTH * (started - least), _PART * started) or watch[STOP] != 0:
+        if gain <= max(_WORTH * (started - least), _PART * started) or watch[STOP] != 0 or cells[0] <= 0:
             break
     return best
 
@@ -81,17 +86,18 @@ def _dissolve_groups(records: Records, groups: Ints, k: int) -> Ints:
     return np.unique(groups, return_inverse=True)[1]
 
 
-def _distil_groups(values: Floats, groups: Ints, near_rows: Ints, k: int) -> Ints:
+def _distil_groups(pool: Pool, groups: Ints, k: int, cells: Ints) -> Ints:
     """Form new groups of records that others can spare."""
+    values = pool.values
     room = len(values) // k  # as many groups as there can ever be
     sums, sizes = np.zeros((room, values.shape[1])), np.zeros(room)
     count = int(groups.max()) + 1
     sums[:count], sizes[:count] = group_sums(values, groups)
-    _distil(values, groups, near_rows, sums, sizes, count, k)
+    _distil(pool, groups, sums, sizes, count, k, cells)
     return groups
 
 
-def _exchange_records(records: Records, groups: Ints, k: int) -> Ints:
+def _exchange_records(records: Records, groups: Ints, k: int, cells: Ints) -> Ints:
     """Let records move or change places until a pass gains little."""
     values = records.values
     sums, sizes = group_sums(values, groups)
@@ -99,7 +105,7 @@ def _exchange_records(records: Records, groups: Ints, k: int) -> Ints:
     first = 0.0
     for _ in range(_PASSES):
         order, starts = group_rows(groups)
-        gain = exchange(values, groups, order, starts, sums, sizes, everywhere, near, k)
+        gain = exchange(values, groups, order, starts, sums, sizes, everywhere, near, k, cells)
         first = max(first, gain)
         if gain <= _WORTH * first:
             break
@@ -162,28 +168,36 @@ def _dissolve(
 
 
 @kernel
-def _distil(values: Floats, groups: Ints, near: Ints, sums: Floats, sizes: Floats, count: int, k: int) -> None:
+def _distil(pool: Pool, groups: Ints, sums: Floats, sizes: Floats, count: int, k: int, cells: Ints) -> None:
     """Form groups, numbered from ``count`` on, of records that their groups can spare, where that pays.
 
-    ``near`` (n, m) are the nearest records of each. ``groups`` (n,), ``sums`` (room, d) and ``sizes`` are kept up.
+    A centre has its nearest records in the pool of all to choose from, more of them where too few can be spared.
+    ``groups`` (n,), ``sums`` (room, d) and ``sizes`` are kept up.
     """
+    values = pool.values
+    widest = min(_WIDEST * k, len(groups))
+    near, distances = np.empty(widest, np.int64), np.empty(widest)
     taken, homes = np.empty(k, np.int64), np.empty(k, np.int64)
-    for centre in range(len(groups)):
-        if count == len(sizes):
+    for centre in range(0, len(groups), max(1, k // _CENTRES)):
+        if count == len(sizes) or cells[0] <= 0:
             return
         if sizes[groups[centre]] <= k:
             continue
-        saved, size = 0.0, 0
-        for row in near[centre]:
+        saved, size, place, width = 0.0, 0, 0, 0
+        while size < k and place < widest:
+            if place == width:  # what was found before are the first of these
+                width = min(max(2 * width, k + k // 4 + 1), widest)
+                nearest(pool, centre, width, near, distances)
+                cells[0] -= _SEARCHING * width
+            row = near[place]
             home = groups[row]
+            place += 1
             if home == count or sizes[home] <= k:
                 continue
             saved += _move(values, row, home, count, sums, sizes)
             taken[size], homes[size] = row, home
             groups[row] = count
             size += 1
-            if size == k:
-                break
         if size == k and saved > _LEAST:
             count += 1
             continue
