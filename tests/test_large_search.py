@@ -17,7 +17,7 @@ from shoal.partition.optimal.large import levels_of
 from shoal.partition.optimal.large_start import start_large
 from shoal.partition.optimal.large_table import LargeTable, lay_out, look_ahead, with_nearer_neighbours
 from shoal.partition.optimal.numeric_search import NumericSearch
-from shoal.partition.optimal.objective import errors_of_groups
+from shoal.partition.optimal.objective import Released, errors_of_groups
 from shoal.partition.optimal.problem import Problem
 from shoal.partition.optimal.short_start import near_members
 from shoal.partition.refine import refine
@@ -188,29 +188,73 @@ def test_the_neighbours_of_a_long_cycle_are_nearer_than_those_of_the_start():
     assert with_nearer_neighbours(problem, nearer, 3000, 1) is nearer
 
 
-def test_large_groups_are_refined_after_a_cycle_that_takes_as_long_and_not_after_a_short_one(monkeypatch):
+def test_large_groups_are_refined_after_a_long_cycle_and_not_after_a_short_one(monkeypatch):
     problem, refined = _problem(_table("clusters", 1500, 4), 100), []
     monkeypatch.setattr(
         numeric_search,
         "refine",
-        lambda records, groups, k, watch: refined.append(k) or refine(records, groups, k, watch),
+        lambda records, groups, k, watch, cells: refined.append(k) or refine(records, groups, k, watch, cells),
     )
     search(NumericSearch(problem), 0, Budget(steps=50 * 1500))
     assert not refined
     with_it = search(NumericSearch(problem), 0, Budget(steps=900 * 1500)).cost
     assert refined
-    monkeypatch.setattr(numeric_search, "refine", lambda records, groups, k, watch: groups)
+    monkeypatch.setattr(numeric_search, "refine", lambda records, groups, k, watch, cells: groups)
     assert with_it <= search(NumericSearch(problem), 0, Budget(steps=900 * 1500)).cost
 
 
-def test_the_time_of_refining_is_planned_before_it_is_known():
+def test_refining_after_a_longer_cycle_may_take_longer_and_none_takes_more_than_it_may(monkeypatch):
+    problem = _problem(_table("clusters", 6000, 4), 100)
+    table = lay_out(problem, look_ahead(problem), 1)
+    none, usual, much = (large.cells_to_refine(table, passes) for passes in (100, 101, 100_000))
+    assert none == 0
+    assert 0.1 < 1e-9 * usual < 0.5 * table.outlook.allowed  # seconds
+    assert much > 10 * usual
+    told = []
+    monkeypatch.setattr(numeric_search, "open_cells", lambda most: np.array([min(most, 1000)]))
+    monkeypatch.setattr(Pace, "measured", lambda self, *cycle, ended: told.append((cycle[0], ended)))
+    search(NumericSearch(problem), 0, Budget(steps=900 * 6000))
+    assert told[0] == (100, True)  # there was nothing to look at
+    assert told[1] == (800, True)
+
+
+def test_refining_that_was_ended_is_ended_later_after_a_longer_cycle():
     small, large_groups = (large.lengths(10_000, 5, k) for k in (3, 100))
     assert small.combined == np.inf
     pace = Pace(time.monotonic() + 10.0, large_groups)
     pace.measured(100, 1.0)
-    assert pace.passes_left() < 0.8 * 0.95 * 1000  # 3 seconds of refining are expected
-    pace.measured(800, 8.0, 0.0)
-    assert pace.passes_left() == pytest.approx(0.95 * 1000, rel=0.01)
+    expected = 0.95 * (10.0 - 1.3 * large_groups.combining) / 0.01
+    assert 0.2 < large_groups.combining < 0.3  # a part of the seconds that a search takes by default
+    assert pace.passes_left() == pytest.approx(expected, rel=0.01)  # before it is known
+    pace.measured(800, 8.0, 2.0)
+    assert pace.passes_left() == pytest.approx(0.95 * (10.0 - 1.3 * 2.0) / 0.01, rel=0.01)
+    pace.measured(800, 0.8, 0.1, ended=True)
+    each = 0.001 + 1.3 * large_groups.beside
+    assert pace.passes_left() == pytest.approx(0.95 * 10.0 / each, rel=0.01)
+
+
+@pytest.mark.parametrize("released", ["missing", "weights"])
+def test_what_does_not_cost_by_formula_is_searched_by_formula_alone_where_there_is_no_time_for_more(
+    released, monkeypatch
+):
+    x = _table("normal", 7000, 4)
+    seen = np.random.default_rng(0).random(x.shape) > 0.05
+    weights = np.random.default_rng(1).exponential(size=len(x)) + 0.1
+    everything, equal = np.ones_like(seen), np.ones(len(x))
+    objective = Released(
+        seen if released == "missing" else everything,
+        weights if released == "weights" else equal,
+        np.zeros(4, dtype=np.int64),
+        np.zeros(4),
+    )
+    problem = Problem(x * objective.observed, objective.observed, np.zeros(len(x), dtype=np.int64), objective, 3)
+    longer = NumericSearch(problem)
+    after = search(longer, 0, Budget())
+    assert after.passes > 0
+    monkeypatch.setattr(numeric_search, "_AFTERWARDS", 6999)
+    alone = search(longer, 0, Budget())
+    assert alone.passes == 0
+    assert after.cost < alone.cost < problem.cost(METHODS["mdav"].function(Records(problem.values), 3, new_watch()))
 
 
 def test_the_dearest_groups_are_annealed_once_more(monkeypatch):

@@ -38,6 +38,7 @@ _TIES, _ALL = 3.0, 0.95  # times as long where less than this part of the record
 _COLD = 0.6  # part of the seconds of a proposal, of one that takes improvements only
 _EQUAL = 0.2  # power of the part of the records that are distinct with which MDAV takes shorter
 _LOOKED = 0.7  # part of the seconds of the neighbours that MDAV finds which it takes at least
+_LOOKED_AT = 1e-9  # of refining: a cell
 _MANY = 40  # neighbours that cost as much again as looking at the leaf
 
 
@@ -54,7 +55,7 @@ def least_of_mdav(n: int, d: int, k: int, distinct: float = 1.0, looking: float 
     return float(max(easy, _LOOKED * looking / (2 * k)) * distinct**_EQUAL)
 
 
-def allowed(n: int, d: int, k: int, distinct: float, looking: float) -> float:
+def allowed(n: int, d: int, k: int, distinct: float = 1.0, looking: float = 0.0) -> float:
     """Return the seconds that a search may take beside MDAV where nothing is said."""
     return _SPARE + least_of_mdav(n, d, k, distinct, looking)
 
@@ -89,8 +90,12 @@ def of_proposal(n: int, d: int, k: int) -> float:
 
     A record looks at some members of the other group, and now and then all of a group are moved.
     """
-    outside = np.clip((n * d / 2e5) ** 0.3, 1.0, 3.0)
-    return float(1e-9 * (40 + d * tried_of(k) + min(2 * k, 100)) * outside)
+    return 1e-9 * (40 + d * tried_of(k) + min(2 * k, 100)) * _outside(n, d)
+
+
+def _outside(n: int, d: int) -> float:
+    """Return by how much steps take longer where a table does not fit into the fast memory."""
+    return float(np.clip((n * d / 2e5) ** 0.3, 1.0, 3.0))
 
 
 def tried_of(k: int) -> int:
@@ -99,8 +104,13 @@ def tried_of(k: int) -> int:
 
 
 def of_refining(n: int, d: int, k: int) -> float:
-    """Return the seconds of refining groups until nothing is gained."""
-    return 6e-9 * n**1.5 * d * k
+    """Return the seconds of refining annealed groups until nothing is gained; those of clusters take less."""
+    return 2e-7 * n * k * d * (n / 1e4) ** 0.3
+
+
+def cells_refined(n: int, d: int, seconds: float) -> int:
+    """Return how many cells refining looks at in so many seconds."""
+    return int(seconds / (_LOOKED_AT * _outside(n, d)))
 
 
 def of_spanning_tree(n: int, d: int) -> float:

@@ -22,7 +22,14 @@ from shoal.kernels.numbering import number_keys
 from shoal.kernels.representatives import group_rows
 from shoal.kernels.watch import DONE, new_watch
 from shoal.partition.optimal.crossover import better_parts
-from shoal.partition.optimal.expected_work import DESCENT, of_proposal, of_refining, tried_of
+from shoal.partition.optimal.expected_work import (
+    DESCENT,
+    allowed,
+    cells_refined,
+    of_proposal,
+    of_refining,
+    tried_of,
+)
 from shoal.partition.optimal.improve import renumbered
 from shoal.partition.optimal.large_annealing import Levels, Partition, anneal_region, enter_all
 from shoal.partition.optimal.large_table import LargeTable, usual_width
@@ -33,7 +40,7 @@ _FIRST_STEPS = 3e6  # proposals in it at most
 _GROWTH = 8
 _MOST_PASSES = 3000  # by default
 _SEARCHING = 0.75  # part of the seconds that are left after the start
-_REFINING, _BESIDE = 0.65, 1.0  # part of the seconds allowed, and of those of a cycle, that refining may take
+_REFINING, _BESIDE = 0.3, 0.03  # part of the seconds allowed, and of those of a cycle, that refining may take
 _WHOLE, _REGION = 50_000, 100_000  # records of a table that is one region, and of a region of a huge one
 _HALF = 0.56  # part of a table between these that is a region: two cores, and as little border as that leaves
 _TURNS = 4  # proposals for a record in a row
@@ -49,27 +56,34 @@ def lengths(records: int, columns: int, k: int) -> Lengths:
     """
     refined = FIRST + 1 if k > usual_width(records, k) else np.inf
     first = int(np.clip(_FIRST_STEPS / records, DESCENT, FIRST))
-    return Lengths(first, combined=refined, combining=of_refining(records, columns, k), growth=_GROWTH)
+    return Lengths(
+        first,
+        combined=refined,
+        combining=min(_REFINING * allowed(records, columns, k), of_refining(records, columns, k)),
+        beside=_BESIDE * records * of_proposal(records, columns, k),
+        growth=_GROWTH,
+    )
 
 
 def usual_passes(table: LargeTable) -> int:
     """Return the proposals for each record with which a search takes at most a second more than MDAV twice."""
     (n, d), k = table.values.shape, table.k
     left = table.outlook.left
-    refining = of_refining(n, d, k)
-    if k > table.neighbours.shape[1] and refining <= _REFINING * table.outlook.allowed:
-        left -= refining
+    if k > table.neighbours.shape[1]:
+        left -= min(_REFINING * table.outlook.allowed, of_refining(n, d, k))
     return int(np.clip(DESCENT + _SEARCHING * left / n / of_proposal(n, d, k), DESCENT, _MOST_PASSES))
 
 
-def refined_after(table: LargeTable, passes: int) -> bool:
-    """Whether groups are refined after a cycle: those so large that no annealing founds or dissolves one.
+def cells_to_refine(table: LargeTable, passes: int) -> int:
+    """Return how far groups are refined after a cycle: those so large that no annealing founds or dissolves one.
 
-    There must be time for it, in a search of the usual length or beside the cycle.
+    It takes a part of the time of a search of the usual length, or of that of a long cycle; after a first one, none.
     """
     (n, d), k = table.values.shape, table.k
-    most = max(_REFINING * table.outlook.allowed, _BESIDE * passes * n * of_proposal(n, d, k))
-    return k > table.neighbours.shape[1] and passes > FIRST and of_refining(n, d, k) <= most
+    if k <= table.neighbours.shape[1] or passes <= FIRST:
+        return 0
+    seconds = max(_REFINING * table.outlook.allowed, _BESIDE * passes * n * of_proposal(n, d, k))
+    return cells_refined(n, d, seconds)
 
 
 def hottest_of(passes: int) -> float:

@@ -17,6 +17,7 @@ import numpy as np
 
 from shoal.columns.scaling import Records
 from shoal.kernels.arrays import Floats, Ints
+from shoal.kernels.exchange import open_cells
 from shoal.kernels.given_away import excesses
 from shoal.kernels.representatives import group_rows
 from shoal.kernels.watch import new_watch
@@ -43,7 +44,8 @@ _FIRST = 10  # proposals for each record in the first cycle
 _FIRST_TOLD = 20  # in that of regions whose groups must keep something, which start from groups that are settled
 _TOLD = 2.6e6  # proposals in them by default
 _SETTLED = 0.2  # their first temperature, times the mean error of a record, in a short cycle
-_FEWER = 12  # neighbours of a record in these, which are found anew in every cycle
+_SHORT, _FEWER = 30, 12  # proposals up to which, and in these, a record has so few neighbours: they are found anew
+_AFTERWARDS = 50_000  # records up to which there is time by default to search what does not cost by formula
 _SORTED = 10  # k from which a median costs by the size of its group
 _WIDE = 10  # columns from which a proposal costs by their number
 _DEAREST, _AGAIN, _TIMES = 600, 290, 4  # records of the dearest groups, proposals for each, and how often
@@ -107,6 +109,8 @@ class NumericSearch:
             return large.usual_passes(state.table) if state.table is not None else 0
         if self.problem.limits is not None and self._kind == "regions":
             return int(np.clip(_TOLD / self.size, _FIRST_TOLD, 3000))
+        if self._kind == "regions" and self.size > _AFTERWARDS:
+            return 0
         share = 0.1 ** not_by_formula(self.problem)  # a proposal that is not by formula costs tenfold
         if self.problem.objective is not None and not self.problem.objective.plain:
             share *= min(1.0, _SORTED / self.problem.k)
@@ -125,7 +129,7 @@ class NumericSearch:
             cost = problem.cost(groups)
             return Reached(groups, cost, cost == 0.0, [], outlook, table)
         if self._kind == "regions" and not settled and self.begin is None:
-            groups = _start_by_formula(problem, threads)
+            groups = _start_by_formula(problem, threads, 1.0 if self.size > _AFTERWARDS else 0.5)
             cost = problem.cost(groups)
             return Reached(groups, cost, cost == 0.0, [])
         rows_of_blocks = [np.flatnonzero(problem.blocks == block) for block in np.unique(problem.blocks)]
@@ -227,20 +231,22 @@ class NumericSearch:
         )
         annealed = time.monotonic()
         if better is not None:
+            cells = open_cells(large.cells_to_refine(table, passes))
             if (self.problem.blocks == self.problem.blocks[0]).all():
-                better = self._improve_apart(table, better, passes, seeds)
-            pace.measured(passes, annealed - began, time.monotonic() - annealed)
+                better = self._improve_apart(better, passes, seeds, cells)
+            pace.measured(passes, annealed - began, time.monotonic() - annealed, ended=cells[0] <= 0)
         return better, table
 
-    def _improve_apart(self, table: LargeTable, groups: Ints, passes: int, seeds: tuple[int, int]) -> Ints:
+    def _improve_apart(self, groups: Ints, passes: int, seeds: tuple[int, int], cells: Ints) -> Ints:
         """Improve what annealing a whole table is not made for; blocks are not known here.
 
-        Large groups are refined. Of small ones the dearest are annealed once more, with more neighbours: where tails
-        are heavy, a few groups of outliers cost as much as all others.
+        Large groups are refined, as long as there are ``cells`` (1,) to be looked at. Of small ones the dearest are
+        annealed once more, with more neighbours: where tails are heavy, a few groups of outliers cost as much as all
+        others.
         """
         problem = self.problem
-        if large.refined_after(table, passes):
-            return refine(Records(problem.points), groups, problem.k, new_watch())
+        if cells[0] > 0:
+            return refine(Records(problem.points), groups, problem.k, new_watch(), cells)
         if problem.k > _LARGE_GROUPS:
             return groups
         some, watch = min(passes, _AGAIN), new_watch()
@@ -299,33 +305,34 @@ def _quick_groups(problem: Problem, threads: int) -> Ints:
     """Return the best that is found quickly for one block of a small table."""
     tried = [start(problem)]
     if problem.objective is not None and len(problem) >= 2 * problem.k:
-        tried.append(_start_by_formula(problem, threads))
+        tried.append(_start_by_formula(problem, threads, 0.0))
     return min(tried, key=problem.cost)
 
 
-def _start_by_formula(problem: Problem, threads: int) -> Ints:
+def _start_by_formula(problem: Problem, threads: int, part: float) -> Ints:
     """Return groups that lose little as if means of complete records were released, for which a step is quick.
 
-    They are those of MDAV where what is released makes these cheaper.
+    They are searched for a ``part`` of what a search of the usual length takes, or for a moment, if there is time for
+    any. They are those of MDAV where what is released makes these cheaper.
     """
     plain = Problem(problem.points, None, problem.blocks, None, problem.k)
-    groups, by_mdav, outlook, table = start_large(plain, threads)
-    if table is None:
-        groups, table = start_again(plain, outlook, groups, threads)
-    lengths = large.lengths(len(problem), problem.values.shape[1], problem.k)
-    passes = lengths.first
-    better = large.cycle_of_table(
-        table,
-        groups,
-        passes,
-        (0, 0),
-        hottest=large.hottest_of(passes),
-        threads=threads,
-        pace=Pace(None, lengths),
-        progress=None,
-    )
-    assert better is not None  # there is no time that could run out
-    return min([better, by_mdav], key=problem.cost)
+    groups, by_mdav, _, table = start_large(plain, threads)
+    if table is not None:
+        lengths = large.lengths(len(problem), problem.values.shape[1], problem.k)
+        passes = max(int(part * large.usual_passes(table)), min(lengths.first, large.usual_passes(table)))
+        better = large.cycle_of_table(
+            table,
+            groups,
+            passes,
+            (0, 0),
+            hottest=large.hottest_of(passes),
+            threads=threads,
+            pace=Pace(None, lengths),
+            progress=None,
+        )
+        assert better is not None  # there is no time that could run out
+        groups = better
+    return min([groups, by_mdav], key=problem.cost)
 
 
 def _costs_of_subsets(problem: Problem) -> Floats:
@@ -367,8 +374,9 @@ def _improve_region(
     """Anneal one region; a long cycle forgets the groups as they are. ``saved`` (1,) is what it saved."""
     heat = 1.0 if passes < LONG else None
     part, near = problem_of_rows(problem, rows), None
+    if part.limits is not None or passes <= _SHORT:
+        near = neighbours_of(part, max(_FEWER, part.k), SLACKS[1])
     if part.limits is not None:
-        near = neighbours_of(part, _FEWER, SLACKS[1])
         heat = _SETTLED if heat else None
     labels = improve(part, groups[rows], near, passes=passes, heat=heat, seeds=seeds, watch=watch)
     if saved is not None:

@@ -39,6 +39,8 @@ class Lengths:
         From which groups seen are combined in a cycle, or groups refined after it, which takes a time of its own.
     combining : float
         Seconds that it is expected to take, until it is measured.
+    beside : float
+        Seconds after which it is ended, if these are more, for each proposal for each record of the cycle.
     growth : int
         How many times as long as the one before a cycle is at most.
     """
@@ -48,6 +50,7 @@ class Lengths:
     hot: float = np.inf
     combined: float = np.inf
     combining: float = 0.3
+    beside: float = 0.0
     growth: int = 2
 
     def following(self, before: int, left: float) -> tuple[int, float]:
@@ -79,6 +82,7 @@ class Pace:
         self._passes = 0.0  # and its proposals for each record
         self._planned = 0  # proposals of the present one
         self._combining = lengths.combining
+        self._beside = lengths.beside
         self._closed = False
 
     @property
@@ -99,11 +103,11 @@ class Pace:
         """Take note of a cycle that begins."""
         self._planned = passes
 
-    def measured(self, passes: int, annealing: float, combining: float = 0.0) -> None:
-        """Take note of a cycle that has ended."""
+    def measured(self, passes: int, annealing: float, combining: float = 0.0, *, ended: bool = False) -> None:
+        """Take note of a cycle, and of whether combining was ended: after a longer one it is ended later."""
         self._passes, self._annealing = passes, annealing
         if passes >= self._lengths.combined:
-            self._combining = combining
+            self._combining, self._beside = combining, self._lengths.beside if ended else 0.0
 
     def passes_left(self) -> float:
         """Return how many proposals a record there is time for in a cycle; without end where nobody can tell."""
@@ -117,9 +121,11 @@ class Pace:
         each = self._annealing / self._passes
         if self._passes < self._lengths.hot <= seconds / each:
             each *= _HOTTER
-        if seconds / each >= self._lengths.combined:
-            seconds -= min(_SLOWER * self._combining, seconds / 2)
-        return _USED * seconds / each
+        passes = seconds / each
+        if passes >= self._lengths.combined:
+            rest = seconds - min(_SLOWER * self._combining, seconds / 2)
+            passes = min(rest / each, seconds / (each + _SLOWER * self._beside))
+        return _USED * passes
 
     def too_late(self, began: float, part: float) -> bool:
         """Whether work of which a part is done will not end soon after the time, so that a shorter one has to do."""
@@ -130,7 +136,7 @@ class Pace:
             return True
         end = began + (now - began) / part
         if now <= self.until and self._planned >= self._lengths.combined:
-            end += self._combining
+            end += max(self._combining, self._beside * self._planned)
         # before the time is over things may still get faster
         if end <= self.until + (self._grace if now > self.until else 2.0 * self._grace):
             return False
