@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -216,6 +217,21 @@ def test_refining_after_a_longer_cycle_may_take_longer_and_none_takes_more_than_
     search(NumericSearch(problem), 0, Budget(steps=900 * 6000))
     assert told[0] == (100, True)  # there was nothing to look at
     assert told[1] == (800, True)
+
+
+def test_time_for_refining_is_put_aside_only_where_groups_are_refined():
+    problem = _problem(_table("clusters", 6000, 4), 100)
+    table = lay_out(problem, look_ahead(problem), 1)
+    left = np.linspace(0.0, 1.0, 81)
+    outlooks = [table.outlook._replace(allowed=more + table.outlook.laying_out, densest=np.inf) for more in left]
+    usual = np.array([large.usual_passes(replace(table, outlook=outlook)) for outlook in outlooks])
+    without = 10 + 0.75 * left / 6000 / expected_work.of_proposal(6000, 4, 100)
+    short = without < 101
+    assert 5 < short.sum() < 20
+    assert np.abs(usual - without)[short].max() < 1.0
+    assert (usual[~short] >= 100).all()
+    assert (usual < without - 50)[-20:].all()
+    assert (np.diff(usual) >= 0).all()
 
 
 def test_refining_that_was_ended_is_ended_later_after_a_longer_cycle():

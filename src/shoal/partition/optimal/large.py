@@ -66,12 +66,23 @@ def lengths(records: int, columns: int, k: int) -> Lengths:
 
 
 def usual_passes(table: LargeTable) -> int:
-    """Return the proposals for each record with which a search takes at most a second more than MDAV twice."""
+    """Return the proposals for each record with which a search takes at most a second more than MDAV twice.
+
+    Where groups are refined after such a cycle, it has time for that.
+    """
     (n, d), k = table.values.shape, table.k
     left = table.outlook.left
-    if k > table.neighbours.shape[1]:
-        left -= min(_REFINING * table.outlook.allowed, of_refining(n, d, k))
-    return int(np.clip(DESCENT + _SEARCHING * left / n / of_proposal(n, d, k), DESCENT, _MOST_PASSES))
+    passes = _passes_in(table, left)
+    if k <= table.neighbours.shape[1] or passes <= FIRST:
+        return passes
+    return max(FIRST, _passes_in(table, left - min(_REFINING * table.outlook.allowed, of_refining(n, d, k))))
+
+
+def _passes_in(table: LargeTable, seconds: float) -> int:
+    """Return the proposals for each record of a search that takes so many seconds, after those of a descent."""
+    n, d = table.values.shape
+    passes = DESCENT + _SEARCHING * seconds / n / of_proposal(n, d, table.k)
+    return int(np.clip(passes, DESCENT, _MOST_PASSES))
 
 
 def cells_to_refine(table: LargeTable, passes: int) -> int:
