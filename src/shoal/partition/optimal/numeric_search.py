@@ -319,7 +319,8 @@ def _start_by_formula(problem: Problem, threads: int, part: float) -> Ints:
     groups, by_mdav, _, table = start_large(plain, threads)
     if table is not None:
         lengths = large.lengths(len(problem), problem.values.shape[1], problem.k)
-        passes = max(int(part * large.usual_passes(table)), min(lengths.first, large.usual_passes(table)))
+        usual = large.usual_passes(table)
+        passes = max(int(part * usual), min(lengths.first, usual))
         better = large.cycle_of_table(
             table,
             groups,
@@ -374,10 +375,11 @@ def _improve_region(
     """Anneal one region; a long cycle forgets the groups as they are. ``saved`` (1,) is what it saved."""
     heat = 1.0 if passes < LONG else None
     part, near = problem_of_rows(problem, rows), None
-    if part.limits is not None or passes <= _SHORT:
-        near = neighbours_of(part, max(_FEWER, part.k), SLACKS[1])
     if part.limits is not None:
+        near = neighbours_of(part, _FEWER, SLACKS[1])
         heat = _SETTLED if heat else None
+    elif passes <= _SHORT:
+        near = neighbours_of(part, max(_FEWER, part.k), SLACKS[1])
     labels = improve(part, groups[rows], near, passes=passes, heat=heat, seeds=seeds, watch=watch)
     if saved is not None:
         saved[0] = max(0.0, part.cost(renumbered(groups[rows])) - part.cost(labels))
