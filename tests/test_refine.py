@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 import reference
 import shoal
 from shoal.columns.scaling import Records
-from shoal.kernels.exchange import exchange, nearest_groups, open_cells
+from shoal.kernels.brute import open_brute_pool
+from shoal.kernels.exchange import exchange, exchange_records, nearest_groups, open_cells
 from shoal.kernels.group_sums import group_sums
-from shoal.kernels.pool import open_pool
 from shoal.kernels.representatives import group_rows
+from shoal.kernels.tree import open_tree_pool
 from shoal.kernels.watch import new_watch
 from shoal.partition.refine import _distil_groups, refine
 
@@ -122,9 +123,41 @@ def test_no_exchange_is_passed_over_that_a_look_at_all_members_would_find(kind, 
     everywhere = np.ones(len(sizes), dtype=np.bool_)
     order, starts = group_rows(groups)
     before, found = reference.sse(x, groups), groups.copy()
-    gain = exchange(x, found, order, starts, sums, sizes, everywhere, near, k, open_cells())
+    looked, changed = np.zeros(150, dtype=np.int64), np.zeros(len(sizes), dtype=np.int64)
+    gain = exchange(x, found, order, starts, sums, sizes, everywhere, near, k, open_cells(), looked, changed, 0)
     assert np.array_equal(found, expected)
     assert gain == pytest.approx(before - reference.sse(x, found))
+
+
+@pytest.mark.parametrize("kind", ["normal", "clusters"])
+@pytest.mark.parametrize("k", [3, 9])
+def test_what_is_remembered_between_looks_changes_nothing(kind, k):
+    rng = np.random.default_rng(k)
+    x = rng.normal(size=(160, 3)) + (20.0 * rng.normal(size=(5, 3))[rng.integers(5, size=160)]) * (kind == "clusters")
+    groups = np.minimum(rng.permutation(160) // k, 160 // k - 1)
+    sums, sizes = group_sums(x, groups)
+    near, everywhere = nearest_groups(sums, sizes, 1), np.ones(len(sizes), dtype=np.bool_)
+    expected = groups
+    for passes in range(1, 5):
+        expected, found = _slow_exchange(x, expected, near, k), groups.copy()
+        own = [part.copy() for part in (sums, sizes)]
+        exchange_records(x, found, *own, k, near=near, at_face=everywhere, passes=passes, worth=0.0, cells=open_cells())
+        assert np.array_equal(found, expected)
+
+
+def test_records_that_found_nothing_better_are_not_looked_at_again():
+    x = np.random.default_rng(0).normal(size=(2000, 3))
+    groups = refined(x, reference.mdav(x, 10), 10)
+    sums, sizes = group_sums(x, groups)
+    near, everywhere = nearest_groups(sums, sizes, 1), np.ones(len(sizes), dtype=np.bool_)
+    taken = []
+    for passes in (1, 2):
+        cells, own = open_cells(10**12), [part.copy() for part in (sums, sizes)]
+        exchange_records(
+            x, groups.copy(), *own, 10, near=near, at_face=everywhere, passes=passes, worth=-1.0, cells=cells
+        )
+        taken.append(10**12 - int(cells[0]))
+    assert taken[1] < 1.6 * taken[0]
 
 
 def _slow_distil(x, groups, k, stride):
@@ -153,7 +186,8 @@ def test_groups_are_distilled_from_as_many_near_records_as_it_takes(n, k, seed):
     groups = np.minimum(np.argsort(np.argsort(x[:, 0])) // (k + k // 3), n // (k + k // 3) - 1)
     expected = _slow_distil(x, groups, k, max(1, k // 16))
     assert expected.max() > groups.max()
-    assert np.array_equal(_distil_groups(open_pool(x), groups.copy(), k, open_cells()), expected)
+    for pool in (open_brute_pool(x), open_tree_pool(x)):
+        assert np.array_equal(_distil_groups(pool, groups.copy(), k, open_cells()), expected)
 
 
 def test_refining_ends_where_it_may_look_no_further_and_groups_keep_k():

@@ -16,9 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.arrays import Floats, Ints
-from shoal.kernels.exchange import exchange, nearest_groups, open_cells
+from shoal.kernels.exchange import exchange_records, nearest_groups, open_cells
 from shoal.kernels.group_sums import group_sums
-from shoal.kernels.representatives import group_rows
 
 _ROUNDS = 10
 _WORTH = 1e-2  # part of the first round's gain that a round must reach for another one to follow
@@ -40,11 +39,7 @@ def repair_boundaries(values: Floats, groups: Ints, blocks: Ints, k: int, thread
     sums, sizes = group_sums(values, groups)
     near = nearest_groups(sums, sizes, threads)
     at_face = (block_of[near] != block_of[:, None]).any(axis=1)
-    first_gain = 0.0
-    for _ in range(_ROUNDS):
-        order, starts = group_rows(groups)
-        gain = exchange(values, groups, order, starts, sums, sizes, at_face, near, k, open_cells())
-        first_gain = max(first_gain, gain)
-        if gain <= _WORTH * first_gain:
-            break
+    exchange_records(
+        values, groups, sums, sizes, k, near=near, at_face=at_face, passes=_ROUNDS, worth=_WORTH, cells=open_cells()
+    )
     return groups

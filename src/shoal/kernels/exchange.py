@@ -5,7 +5,8 @@ they are. Of all that a record can do, it does what lowers the sum of squares mo
 centroid c saves m / (m - 1) |x - c|^2, joining costs m / (m + 1) |x - c|^2.
 
 Cost: O(n k d) to look at all records once, for the few near groups of each. Members of a group are passed over where
-none of them can be worth changing places with, as far as its radius tells.
+none of them can be worth changing places with, as far as its radius tells, and where neither of the two groups is
+another than when the record last found nothing better. What is found is the same as by looking at all of them.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import numpy as np
 from shoal.kernels.arrays import Flags, Floats, Ints
 from shoal.kernels.compiling import kernel
 from shoal.kernels.neighbours import nearest_of_all
+from shoal.kernels.representatives import group_rows
+from shoal.kernels.tree_search import exact_distance
 
 _NEAR = 16  # groups that each group looks at
 _FEW = 6  # members that are sooner looked at than passed over
@@ -31,8 +34,38 @@ def open_cells(most: int | None = None) -> Ints:
     return np.array([np.iinfo(np.int64).max if most is None else most])
 
 
+def exchange_records(
+    values: Floats,
+    groups: Ints,
+    sums: Floats,
+    sizes: Floats,
+    k: int,
+    *,
+    near: Ints,
+    at_face: Flags,
+    passes: int,
+    worth: float,
+    cells: Ints,
+) -> None:
+    """Look at all records, so many times at most, until a time gains less than a part ``worth`` of the best one.
+
+    The arguments are those of :func:`exchange`.
+    """
+    n, most = len(groups), 0.0
+    looked, changed = np.zeros(n, dtype=np.int64), np.zeros(len(sizes), dtype=np.int64)
+    for turns in range(0, passes * n, n):
+        if cells[0] <= 0:
+            break
+        rows, starts = group_rows(groups)
+        changed[changed > turns - n] = turns  # who joined a group the last time is among its members only from now on
+        gain = exchange(values, groups, rows, starts, sums, sizes, at_face, near, k, cells, looked, changed, turns)
+        most = max(most, gain)
+        if gain <= worth * most:
+            break
+
+
 @kernel
-def exchange(
+def exchange(  # noqa: PLR0915 - a search loop in one piece
     values: Floats,
     groups: Ints,
     order: Ints,
@@ -43,12 +76,19 @@ def exchange(
     near: Ints,
     k: int,
     cells: Ints,
+    looked: Ints,
+    changed: Ints,
+    turns: int,
 ) -> float:
     """Look at all records once; returns by how much the sum of squares fell.
 
     ``order`` and ``starts`` are the rows sorted by group, ``near`` (groups, m) the near groups of each; of any two
     groups, one must be ``at_face`` (groups,). ``groups`` (n,), ``sums`` (groups, d) and ``sizes`` are kept up.
     ``cells`` (1,) says how many may be looked at, and then how many are left: with none left it ends early.
+
+    A record has a turn each time; there were so many ``turns`` before. ``looked`` (n,) is the turn, counted from 1, in
+    which a record last found nothing better, and ``changed`` (groups,) that in which a group last changed; 0 if in
+    none. Both are kept up.
     """
     gained = 0.0
     d = values.shape[1]
@@ -58,19 +98,20 @@ def exchange(
         if cells[0] <= 0:
             break
         a = groups[row]
-        cells[0] -= near.shape[1] * d
+        cells[0] -= near.shape[1]
         best, best_group, best_row = 1e-12, -1, -1
-        away = _square(values[row], centroids[a])
+        away = exact_distance(values, centroids[a], row)
         for b in near[a]:
-            if b == a or not (at_face[a] or at_face[b]):
+            if b == a or not (at_face[a] or at_face[b]) or looked[row] > max(changed[a], changed[b]):
                 continue
-            towards = _square(values[row], centroids[b])
+            cells[0] -= d
+            towards = exact_distance(values, centroids[b], row)
             if sizes[a] > k and sizes[b] < 2 * k - 1:
                 saved = away * sizes[a] / (sizes[a] - 1.0) - towards * sizes[b] / (sizes[b] + 1.0)
                 if saved > best:
                     best, best_group, best_row = saved, b, -1
             if sizes[b] > _FEW:
-                apart = _square(centroids[a], centroids[b])
+                apart = exact_distance(centroids, centroids[b], a)
                 if _most_by_exchange(away, towards, apart, radii[b], sizes[a], sizes[b]) < best:
                     continue
             cells[0] -= (starts[b + 1] - starts[b]) * d
@@ -89,6 +130,7 @@ def exchange(
                 if saved > best:
                     best, best_group, best_row = saved, b, other
         if best_group < 0:
+            looked[row] = turns + row + 1
             continue
         gained += best
         for j in range(d):
@@ -101,6 +143,7 @@ def exchange(
         else:
             sizes[a] -= 1.0
             sizes[best_group] += 1.0
+        changed[a] = changed[best_group] = turns + row + 1
         _follow(a, sums, sizes, centroids, radii)
         _follow(best_group, sums, sizes, centroids, radii)
     return gained
@@ -123,17 +166,8 @@ def _radii(values: Floats, order: Ints, starts: Ints, centroids: Floats) -> Floa
     radii = np.zeros(len(starts) - 1)
     for g in range(len(radii)):
         for place in range(starts[g], starts[g + 1]):
-            radii[g] = max(radii[g], _square(values[order[place]], centroids[g]))
+            radii[g] = max(radii[g], exact_distance(values, centroids[g], order[place]))
     return np.sqrt(radii)
-
-
-@kernel
-def _square(a: Floats, b: Floats) -> float:
-    """Squared distance of two points."""
-    total = 0.0
-    for j in range(a.shape[0]):
-        total += (a[j] - b[j]) ** 2
-    return total
 
 
 @kernel

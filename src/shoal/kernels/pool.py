@@ -21,7 +21,7 @@ import numpy as np
 from shoal.kernels import brute, tree, tree_search
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import implement, kernel
-from shoal.kernels.indexing import worth_indexing
+from shoal.kernels.indexing import worth_indexing, worth_indexing_still
 
 _WORKSPACE = ("centroid", "chunk", "path", "bounds", "linear", "point", "pole")  # searches write to it
 
@@ -31,6 +31,13 @@ Pool: TypeAlias = brute.BrutePool | tree.TreePool
 def open_pool(values: Floats) -> Pool:
     """Put records, as points (n, d), into a pool."""
     if worth_indexing(len(values)):
+        return tree.open_tree_pool(values)
+    return brute.open_brute_pool(values)
+
+
+def open_still_pool(values: Floats) -> Pool:
+    """Put records, as points (n, d), into a pool that none of them leaves, to find the neighbours of all."""
+    if worth_indexing_still(*values.shape):
         return tree.open_tree_pool(values)
     return brute.open_brute_pool(values)
 

@@ -27,9 +27,9 @@ import numpy as np
 from shoal.columns.scaling import Records
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.compiling import kernel
-from shoal.kernels.exchange import exchange, nearest_groups, open_cells
+from shoal.kernels.exchange import exchange_records, nearest_groups, open_cells
 from shoal.kernels.group_sums import group_sums
-from shoal.kernels.pool import Pool, nearest, open_pool
+from shoal.kernels.pool import Pool, nearest, open_still_pool
 from shoal.kernels.representatives import group_rows
 from shoal.kernels.watch import STOP
 from shoal.partition.large_groups import cut_large_groups
@@ -56,7 +56,7 @@ def refine(records: Records, groups: Ints, k: int, watch: Ints, cells: Ints | No
     array([0, 0, 1, 0, 1, 1])
     """
     values = records.values
-    pool, cells = open_pool(values), open_cells() if cells is None else cells
+    pool, cells = open_still_pool(values), open_cells() if cells is None else cells
     best, least = groups, _squares_within(values, groups)
     started = least
     for _ in range(_ROUNDS):
@@ -102,13 +102,9 @@ def _exchange_records(records: Records, groups: Ints, k: int, cells: Ints) -> In
     values = records.values
     sums, sizes = group_sums(values, groups)
     near, everywhere = nearest_groups(sums, sizes, records.threads), np.ones(len(sizes), dtype=np.bool_)
-    first = 0.0
-    for _ in range(_PASSES):
-        order, starts = group_rows(groups)
-        gain = exchange(values, groups, order, starts, sums, sizes, everywhere, near, k, cells)
-        first = max(first, gain)
-        if gain <= _WORTH * first:
-            break
+    exchange_records(
+        values, groups, sums, sizes, k, near=near, at_face=everywhere, passes=_PASSES, worth=_WORTH, cells=cells
+    )
     return groups
 
 
