@@ -9,22 +9,25 @@ import numpy as np
 import pytest
 
 from shoal.columns.scaling import Records
+from shoal.kernels.exchange import open_cells
 from shoal.kernels.representatives import group_rows
 from shoal.kernels.watch import new_watch
 from shoal.partition.methods import METHODS
 from shoal.partition.optimal import expected_work, large, large_start, large_table, numeric_search
 from shoal.partition.optimal.dense_first import dense_first
-from shoal.partition.optimal.large import levels_of
+from shoal.partition.optimal.improve import renumbered
+from shoal.partition.optimal.large import levels_of, refine_blocks
 from shoal.partition.optimal.large_start import start_large
 from shoal.partition.optimal.large_table import LargeTable, lay_out, look_ahead, with_nearer_neighbours
 from shoal.partition.optimal.numeric_search import NumericSearch
 from shoal.partition.optimal.objective import Released, errors_of_groups
-from shoal.partition.optimal.problem import Problem
+from shoal.partition.optimal.problem import Problem, blocks_by_number
 from shoal.partition.optimal.short_start import near_members
 from shoal.partition.refine import refine
 from shoal.partition.search.budget import Budget
 from shoal.partition.search.driver import search
 from shoal.partition.search.pace import Pace
+from shoal.partition.search.searchable import join_blocks
 
 
 def _table(kind: str, n: int, d: int) -> np.ndarray:
@@ -191,16 +194,12 @@ def test_the_neighbours_of_a_long_cycle_are_nearer_than_those_of_the_start():
 
 def test_large_groups_are_refined_after_a_long_cycle_and_not_after_a_short_one(monkeypatch):
     problem, refined = _problem(_table("clusters", 1500, 4), 100), []
-    monkeypatch.setattr(
-        numeric_search,
-        "refine",
-        lambda records, groups, k, watch, cells: refined.append(k) or refine(records, groups, k, watch, cells),
-    )
+    monkeypatch.setattr(large, "refine_blocks", lambda *parts: refined.append(1) or refine_blocks(*parts))
     search(NumericSearch(problem), 0, Budget(steps=50 * 1500))
     assert not refined
     with_it = search(NumericSearch(problem), 0, Budget(steps=900 * 1500)).cost
     assert refined
-    monkeypatch.setattr(numeric_search, "refine", lambda records, groups, k, watch, cells: groups)
+    monkeypatch.setattr(large, "refine_blocks", lambda values, parts, groups, k, cells: groups)
     assert with_it <= search(NumericSearch(problem), 0, Budget(steps=900 * 1500)).cost
 
 
@@ -224,14 +223,69 @@ def test_time_for_refining_is_put_aside_only_where_groups_are_refined():
     table = lay_out(problem, look_ahead(problem), 1)
     left = np.linspace(0.0, 1.0, 81)
     outlooks = [table.outlook._replace(allowed=more + table.outlook.laying_out, densest=np.inf) for more in left]
-    usual = np.array([large.usual_passes(replace(table, outlook=outlook)) for outlook in outlooks])
+    usual = np.array([large.usual_passes(replace(table, outlook=outlook), outlook.left) for outlook in outlooks])
     without = 10 + 0.75 * left / 6000 / expected_work.of_proposal(6000, 4, 100)
     short = without < 101
     assert 5 < short.sum() < 20
     assert np.abs(usual - without)[short].max() < 1.0
     assert (usual[~short] >= 100).all()
-    assert (usual < without - 50)[-20:].all()
+    assert (usual < without)[-20:].all()
     assert (np.diff(usual) >= 0).all()
+    # what the start took is not left for annealing, unless it was spared anyway
+    starts = [large.usual_passes(replace(table, outlook=outlooks[-1]), left) for left in (1.0, 0.5, 0.2)]
+    assert starts == sorted(starts, reverse=True)
+    assert starts[0] == usual[-1] > starts[2]
+
+
+@pytest.mark.parametrize(("n", "k"), [(3000, 60), (3000, 44), (12_000, 60)])
+def test_large_groups_of_clusters_lose_no_more_than_those_refined_in_strata_too(n, k):
+    x = _table("clusters", n, 4)
+    blocks = np.random.default_rng(k).integers(3, size=n)
+    problem, parts = _problem(x, k, blocks), blocks_by_number(blocks)
+    found = search(NumericSearch(problem), 0, Budget())
+    assert all(len(np.unique(blocks[found.groups == g])) == 1 for g in range(found.groups.max() + 1))
+    assert np.bincount(found.groups).min() >= k
+    for name in ("mdav", "mst", "k-ward"):
+        groups = join_blocks(parts, [METHODS[name].function(Records(x[rows]), k, new_watch()) for rows in parts])
+        refined = large.refine_blocks(x, parts, groups, k, open_cells())
+        assert problem.cost(refined) < problem.cost(groups)
+        assert found.cost < 1.01 * problem.cost(refined), name
+
+
+def test_every_block_is_refined_by_itself_as_far_as_the_first():
+    x = _table("clusters", 1200, 3)
+    blocks = np.arange(1200) % 3
+    parts = blocks_by_number(blocks)
+    groups = join_blocks(parts, [METHODS["mdav"].function(Records(x[rows]), 8, new_watch()) for rows in parts])
+    whole = large.refine_blocks(x, parts, groups, 8, open_cells())
+    own = [refine(Records(x[rows]), renumbered(groups[rows]), 8, new_watch()) for rows in parts]
+    assert np.array_equal(whole, join_blocks(parts, own))
+    cells = open_cells(600_000)
+    some = large.refine_blocks(x, parts, groups, 8, cells)
+    assert cells[0] <= 0
+    for rows in parts:
+        costs = [_problem(x[rows], 8).cost(renumbered(labels[rows])) for labels in (whole, some, groups)]
+        assert costs[0] < costs[1] < costs[2]
+
+
+def test_neighbours_are_looked_for_in_strata_no_farther_than_in_the_whole_table():
+    x = _table("normal", 9000, 3)
+    one, four = (look_ahead(_problem(x, 150, np.arange(9000) % blocks)) for blocks in (1, 4))
+    assert four.laying_out < 1.3 * one.laying_out
+
+
+@pytest.mark.parametrize(
+    ("records", "k", "founds"),
+    [(5000, 3, True), (5000, 43, True), (5000, 44, False), (50_000, 17, True), (90_000, 17, False)],
+)
+def test_groups_are_founded_where_a_record_has_neighbours_enough(records, k, founds):
+    assert large_table.founds_groups(records, k) == founds
+    assert (large.lengths(records, 5, k).combined == np.inf) == founds
+
+
+def test_what_refining_takes_is_told_from_the_cells_that_it_may_look_at():
+    cells = expected_work.cells_refined(20_000, 5, 0.25)
+    assert expected_work.of_cells(20_000, 5, cells) == pytest.approx(0.25)
 
 
 def test_refining_that_was_ended_is_ended_later_after_a_longer_cycle():

@@ -264,6 +264,23 @@ def test_more_steps_never_lose_more_than_the_start():
     assert costs[0] <= sse(values, mdav_single(Records(values), 3, new_watch())) + 1e-9
 
 
+@pytest.mark.parametrize("kind", ["normal", "clusters", "heavy tails", "weights", "missing"])
+@pytest.mark.parametrize("k", [2, 3, 4, 5, 11])
+def test_not_even_a_search_without_a_step_loses_more_than_mdav(kind, k):
+    for seed in range(6):
+        rng = np.random.default_rng([seed, k])
+        x = rng.standard_t(1.5, size=(300, 3)) if kind == "heavy tails" else rng.normal(size=(300, 3))
+        if kind == "clusters":
+            x += 20.0 * rng.normal(size=(9, 3))[rng.integers(9, size=300)]
+        data = pl.DataFrame({f"v{j}": x[:, j] for j in range(3)} | {"w": rng.exponential(size=300)})
+        if kind == "missing":
+            data = data.with_columns(v1=pl.when(pl.Series(rng.random(300) < 0.1)).then(None).otherwise(pl.col("v1")))
+        asked = {"k": k, "quasi_identifiers": ["v0", "v1", "v2"], "weight": "w" if kind == "weights" else None}
+        by_mdav = shoal.protect(data, method="mdav", **asked).summary.information_loss
+        found = shoal.protect(data, method="optimal", options={"steps": 1}, **asked).summary.information_loss
+        assert found <= by_mdav * (1 + 1e-12)
+
+
 def test_takes_steps_that_suit_the_size():
     table = pl.DataFrame(np.random.default_rng(0).normal(size=(50, 2)), schema=["a", "b"])
     release = shoal.protect(table, 3, ["a", "b"], method="optimal")

@@ -15,7 +15,7 @@ from shoal.kernels.arrays import Floats, Ints
 from shoal.partition.optimal.bound import LARGEST, Bound, lower_bound
 from shoal.partition.optimal.branching import ENOUGH, Branch, Tree, best_of_seen, branched, branched_in_list
 from shoal.partition.optimal.cutting import LARGEST_K, cutting_of, raised, root_of
-from shoal.partition.optimal.problem import Problem
+from shoal.partition.optimal.problem import Problem, blocks_by_number
 from shoal.partition.optimal.seen_groups import SeenGroups, no_groups
 from shoal.partition.optimal.set_cutting import raised_by_sets
 from shoal.partition.search.found import Branches, Fork, Leaf, Listing, Penalty, Proved
@@ -48,12 +48,12 @@ def prove(
     then by branches, for at least half of the time, where k is small. ``enough`` is a bound at which to end where there
     is one block, ``seen`` the groups that a search has seen in each.
     """
-    rows_of_blocks = [np.flatnonzero(problem.blocks == block) for block in np.unique(problem.blocks)]
-    shares = np.array([len(rows) ** 2 for rows in rows_of_blocks], dtype=np.float64)
+    parts = blocks_by_number(problem.blocks)
+    shares = np.array([len(rows) ** 2 for rows in parts], dtype=np.float64)
     proved, complete, prices, penalties, branches = 0.0, True, np.zeros(len(problem)), [], []
     labels = []
-    alone = len(rows_of_blocks) == 1
-    for i, rows in enumerate(rows_of_blocks):
+    alone = len(parts) == 1
+    for i, rows in enumerate(parts):
         now = time.monotonic()
         end = now + (until - now) * float(shares[i] / shares[i:].sum())
         values = np.ascontiguousarray(problem.values[rows])
@@ -69,7 +69,7 @@ def prove(
         else:
             proved, complete = proved + tree.value, complete and tree.value >= tree.cost * (1.0 - ENOUGH)
             branches.append(Branches(rows, _fork(tree.root, rows, tree.listed is not None), _listing(tree, rows)))
-    better = join_blocks(rows_of_blocks, labels)
+    better = join_blocks(parts, labels)
     cost, known = problem.cost(better), problem.cost(groups)
     found_better = (better, cost) if cost < known * (1.0 - 1e-12) else (None, None)
     return Proved(proved, complete, prices, tuple(penalties), tuple(branches), *found_better)

@@ -110,7 +110,12 @@ def of_refining(n: int, d: int, k: int) -> float:
 
 def cells_refined(n: int, d: int, seconds: float) -> int:
     """Return how many cells refining looks at in so many seconds."""
-    return int(seconds / (_LOOKED_AT * _outside(n, d)))
+    return int(seconds / of_cells(n, d, 1))
+
+
+def of_cells(n: int, d: int, cells: int) -> float:
+    """Return the seconds in which refining looks at so many cells."""
+    return cells * _LOOKED_AT * _outside(n, d)
 
 
 def of_spanning_tree(n: int, d: int) -> float:

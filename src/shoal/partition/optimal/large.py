@@ -16,8 +16,10 @@ from functools import partial
 
 import numpy as np
 
+from shoal.columns.scaling import Records
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.draws import open_stream
+from shoal.kernels.exchange import open_cells
 from shoal.kernels.numbering import number_keys
 from shoal.kernels.representatives import group_rows
 from shoal.kernels.watch import DONE, new_watch
@@ -32,14 +34,16 @@ from shoal.partition.optimal.expected_work import (
 )
 from shoal.partition.optimal.improve import renumbered
 from shoal.partition.optimal.large_annealing import Levels, Partition, anneal_region, enter_all
-from shoal.partition.optimal.large_table import LargeTable, usual_width
+from shoal.partition.optimal.large_table import LargeTable, founds_groups
+from shoal.partition.refine import refine
 from shoal.partition.search.pace import Lengths, Pace, TellCycle
+from shoal.partition.search.searchable import join_blocks
 
 FIRST = 100  # proposals for each record in the first cycle
 _FIRST_STEPS = 3e6  # proposals in it at most
 _GROWTH = 8
 _MOST_PASSES = 3000  # by default
-_SEARCHING = 0.75  # part of the seconds that are left after the start
+_SEARCHING = 0.75  # part of the seconds that are left after laying a table out
 _REFINING, _BESIDE = 0.3, 0.03  # part of the seconds allowed, and of those of a cycle, that refining may take
 _WHOLE, _REGION = 50_000, 100_000  # records of a table that is one region, and of a region of a huge one
 _HALF = 0.56  # part of a table between these that is a region: two cores, and as little border as that leaves
@@ -54,7 +58,7 @@ def lengths(records: int, columns: int, k: int) -> Lengths:
 
     Those after which large groups are refined have a time of their own for it.
     """
-    refined = FIRST + 1 if k > usual_width(records, k) else np.inf
+    refined = np.inf if founds_groups(records, k) else FIRST + 1
     first = int(np.clip(_FIRST_STEPS / records, DESCENT, FIRST))
     return Lengths(
         first,
@@ -65,36 +69,56 @@ def lengths(records: int, columns: int, k: int) -> Lengths:
     )
 
 
-def usual_passes(table: LargeTable) -> int:
+def usual_passes(table: LargeTable, left: float) -> int:
     """Return the proposals for each record with which a search takes at most a second more than MDAV twice.
 
-    Where groups are refined after such a cycle, it has time for that.
+    There are so many seconds ``left`` for it. Where groups are refined after such a cycle, it has time for that.
     """
     (n, d), k = table.values.shape, table.k
-    left = table.outlook.left
     passes = _passes_in(table, left)
-    if k <= table.neighbours.shape[1] or passes <= FIRST:
+    if founds_groups(n, k) or passes <= FIRST:
         return passes
-    return max(FIRST, _passes_in(table, left - min(_REFINING * table.outlook.allowed, of_refining(n, d, k))))
+    return max(FIRST + 1, _passes_in(table, left - min(_REFINING * table.outlook.allowed, of_refining(n, d, k))))
 
 
-def _passes_in(table: LargeTable, seconds: float) -> int:
-    """Return the proposals for each record of a search that takes so many seconds, after those of a descent."""
+def _passes_in(table: LargeTable, left: float) -> int:
+    """Return the proposals for each record of a search that has so many seconds, after those of a descent.
+
+    Some of those that are left after laying the table out are spared: what was done since may have taken these.
+    """
     n, d = table.values.shape
-    passes = DESCENT + _SEARCHING * seconds / n / of_proposal(n, d, table.k)
+    seconds = min(left, _SEARCHING * table.outlook.left)
+    passes = DESCENT + seconds / n / of_proposal(n, d, table.k)
     return int(np.clip(passes, DESCENT, _MOST_PASSES))
 
 
 def cells_to_refine(table: LargeTable, passes: int) -> int:
-    """Return how far groups are refined after a cycle: those so large that no annealing founds or dissolves one.
+    """Return how many cells are looked at to refine large groups after a cycle.
 
     It takes a part of the time of a search of the usual length, or of that of a long cycle; after a first one, none.
     """
     (n, d), k = table.values.shape, table.k
-    if k <= table.neighbours.shape[1] or passes <= FIRST:
+    if founds_groups(n, k) or passes <= FIRST:
         return 0
     seconds = max(_REFINING * table.outlook.allowed, _BESIDE * passes * n * of_proposal(n, d, k))
     return cells_refined(n, d, seconds)
+
+
+def refine_blocks(values: Floats, parts: list[Ints], groups: Ints, k: int, cells: Ints) -> Ints:
+    """Refine the groups of each block, of which ``parts`` has the rows, as long as there are ``cells`` (1,) for it.
+
+    A block has its share of what is left by its records, so that the last is refined as far as the first.
+    """
+    labels, rows_left = [], len(values)
+    for rows in parts:
+        share = int(cells[0]) * len(rows) // rows_left
+        rows_left -= len(rows)
+        own = open_cells(share)
+        labels.append(
+            refine(Records(np.ascontiguousarray(values[rows])), renumbered(groups[rows]), k, new_watch(), own)
+        )
+        cells[0] -= share - own[0]
+    return join_blocks(parts, labels)
 
 
 def hottest_of(passes: int) -> float:

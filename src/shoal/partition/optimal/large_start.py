@@ -19,6 +19,7 @@ import numpy as np
 
 from shoal.columns.scaling import Records
 from shoal.kernels.arrays import Floats, Ints
+from shoal.kernels.exchange import open_cells
 from shoal.kernels.numbering import number_keys
 from shoal.kernels.representatives import group_rows
 from shoal.kernels.threads import run_watched
@@ -31,17 +32,17 @@ from shoal.partition.optimal.dense_first import dense_first
 from shoal.partition.optimal.expected_work import (
     DESCENT,
     SLACKS,
+    cells_refined,
+    of_cells,
     of_k_ward,
     of_proposal,
-    of_refining,
     of_spanning_tree,
 )
-from shoal.partition.optimal.large import FIRST, anneal_table, hottest_of
-from shoal.partition.optimal.large_table import QUICK, LargeTable, Outlook, lay_out, look_ahead, rows_of_blocks
+from shoal.partition.optimal.large import FIRST, anneal_table, hottest_of, refine_blocks
+from shoal.partition.optimal.large_table import QUICK, LargeTable, Outlook, founds_groups, lay_out, look_ahead
 from shoal.partition.optimal.objective import errors_of_groups
-from shoal.partition.optimal.problem import Problem, problem_of_rows
+from shoal.partition.optimal.problem import Problem, blocks_by_number, problem_of_rows
 from shoal.partition.optimal.short_start import improve_in_short
-from shoal.partition.refine import refine
 from shoal.partition.search.pace import Lengths, Pace
 from shoal.partition.search.searchable import TellCost, join_blocks
 
@@ -49,6 +50,7 @@ _HUGE = 150_000  # records from which the order in which they are looked at matt
 _SOME = 50_000  # records up to which groups so large that none is founded are annealed at the start
 _SMALL = 16  # k up to which it does not matter where to start
 _RACING, _ANNEALING = 0.45, 0.2  # part of the seconds allowed for what is tried there, and for annealing each
+_JUDGING = 0.25  # part of them for refining what is tried there, where annealing founds no groups
 
 Fast = Callable[[Records, int, Ints], Ints]
 
@@ -56,13 +58,14 @@ Fast = Callable[[Records, int, Ints], Ints]
 class Start(NamedTuple):
     """Groups of k to 2k - 1 records, which lose no more than MDAV of each block, and these.
 
-    The table is laid out, unless there was no time for it.
+    The table is laid out, unless there was no time for it; ``left`` are the seconds that are left of those allowed.
     """
 
     groups: Ints
     by_mdav: Ints
     outlook: Outlook
     table: LargeTable | None
+    left: float
 
 
 def start_large(problem: Problem, threads: int, tell: TellCost | None = None) -> Start:
@@ -75,7 +78,7 @@ def start_large(problem: Problem, threads: int, tell: TellCost | None = None) ->
     if outlook.left <= 0.0:
         by_mdav = _mdav_by_place(problem, outlook.order)
         groups = improve_in_short(problem, outlook, by_mdav, threads, tell)
-        return Start(_by_row(groups, outlook.order), _by_row(by_mdav, outlook.order), outlook, None)
+        return Start(_by_row(groups, outlook.order), _by_row(by_mdav, outlook.order), outlook, None, 0.0)
     laid_out: list[LargeTable] = []
 
     def beside() -> Ints:
@@ -87,25 +90,30 @@ def start_large(problem: Problem, threads: int, tell: TellCost | None = None) ->
     assert made is not None
     if tell:
         tell(_cost(laid_out[0], made[0]))
-    best = _best_quick(problem, laid_out[0], made[0], threads)
-    return Start(_by_row(best, outlook.order), _by_row(made[0], outlook.order), outlook, laid_out[0])
+    best, taken = _best_quick(problem, laid_out[0], made[0], threads)
+    by_row, by_mdav = (_by_row(groups, outlook.order) for groups in (best, made[0]))
+    return Start(by_row, by_mdav, outlook, laid_out[0], outlook.left - taken)
 
 
 def start_again(problem: Problem, outlook: Outlook, groups: Ints, threads: int) -> tuple[Ints, LargeTable]:
     """Return groups that lose no more than those that are there already, and the table laid out."""
     table = lay_out(problem, outlook, threads)
-    best = _best_quick(problem, table, number_keys(groups[table.order])[0], threads)
+    best, _ = _best_quick(problem, table, number_keys(groups[table.order])[0], threads)
     return _by_row(best, table.order), table
 
 
-def _best_quick(problem: Problem, table: LargeTable, known: Ints, threads: int) -> Ints:
-    """Return quick groups of the places, or those that are ``known`` where these lose less."""
+def _best_quick(problem: Problem, table: LargeTable, known: Ints, threads: int) -> tuple[Ints, float]:
+    """Return quick groups of the places, or those that are ``known`` where these lose less.
+
+    And the seconds that this takes beside laying the table out and making the densest groups.
+    """
+    taken = 0.0
     if problem.k <= _SMALL:
         dense = table.outlook.densest <= table.outlook.allowed - table.outlook.laying_out
         quick = _descend(table, _of_blocks(problem, table, None) if dense else known, threads)
     else:
-        quick = _race(problem, table, known, threads)
-    return min([quick, known], key=partial(_cost, table))
+        quick, taken = _race(problem, table, known, threads)
+    return min([quick, known], key=partial(_cost, table)), taken
 
 
 def _by_row(groups: Ints, order: Ints) -> Ints:
@@ -132,35 +140,54 @@ def _of_blocks(problem: Problem, table: LargeTable, method: Fast | None) -> Ints
     return join_blocks(parts, [dense_first(values[own], near[own] - own[0], k, SLACKS[table.slack]) for own in parts])
 
 
-def _race(problem: Problem, table: LargeTable, by_mdav: Ints, threads: int) -> Ints:
-    """Return the groups of the fast method that loses least after a short annealing, of those there is time for.
+def _race(problem: Problem, table: LargeTable, by_mdav: Ints, threads: int) -> tuple[Ints, float]:
+    """Return the groups that lose least of those of the fast methods there is time for, and the seconds it takes.
 
-    Where groups are large, MDAV is as good a start for many records as the densest groups, and there already.
+    They are annealed for a moment, and refined where annealing alone does not get their number right. Where groups are
+    large, MDAV is as good a start for many records as the densest groups, and there already.
     """
-    n, d = table.values.shape
-    left = _RACING * table.outlook.allowed
-    descending = _descent_of(table)[0] * n * of_proposal(n, d, problem.k)
+    (n, d), k, most = table.values.shape, problem.k, table.outlook.allowed
+    descending = _descent_of(table)[0] * n * of_proposal(n, d, k)
     fast: list[Fast | None] = [None] if n <= _SOME else []
-    left -= descending
+    taken = len(fast) * descending
     for method, seconds in ((mst, of_spanning_tree(n, d)), (k_ward, of_k_ward(n, d))):
-        if seconds + descending <= left:
+        if taken + seconds + descending <= _RACING * most:
             fast.append(method)
-            left -= seconds + descending
+            taken += seconds + descending
     made = run_watched([partial(_of_blocks, problem, table, method) for method in fast], [], threads)
     assert made is not None
-    if not made or descending <= left:
+    if not made or taken + descending <= _RACING * most:
         made.append(by_mdav)
-        left -= descending
-    best = min((_descend(table, groups, threads) for groups in made), key=partial(_cost, table))
-    if 2.0 * of_refining(n, d, problem.k) <= left and (problem.blocks == problem.blocks[0]).all():
-        refined = [refine(Records(table.values), start, problem.k, new_watch()) for start in (best, by_mdav)]
-        best = min([best, *refined], key=partial(_cost, table))
-    return best
+        taken += descending
+    starts = [_descend(table, groups, threads) for groups in made]
+    if not founds_groups(n, k):
+        looked_at = cells_refined(n, d, _JUDGING * most)
+        best, left = _refined(problem, table, starts, looked_at)
+        return best, taken + of_cells(n, d, looked_at - left)
+    return min(starts, key=partial(_cost, table)), taken
+
+
+def _refined(problem: Problem, table: LargeTable, starts: list[Ints], looked_at: int) -> tuple[Ints, int]:
+    """Return the best of the starts when all are refined a little and that one further, and the cells that are left.
+
+    What a start costs before it is refined says little: groups of ``mst`` that cost twice as much as others are the
+    best when those that are too small have been dissolved.
+    """
+    parts = blocks_by_number(problem.blocks[table.order])
+    left, judged = looked_at, []
+    for groups in starts:
+        own = open_cells(looked_at // (2 * len(starts)))
+        left -= int(own[0])
+        judged.append(refine_blocks(table.values, parts, groups, problem.k, own))
+        left += max(0, int(own[0]))
+    rest = open_cells(left)
+    best = refine_blocks(table.values, parts, min(judged, key=partial(_cost, table)), problem.k, rest)
+    return best, max(0, int(rest[0]))
 
 
 def _mdav(problem: Problem) -> Ints:
     """MDAV of each block, in the order of the rows: ties are broken as MDAV does."""
-    blocks = rows_of_blocks(problem)
+    blocks = blocks_by_number(problem.blocks)
     return join_blocks(blocks, [_partition(mdav, problem.points[rows], problem.k) for rows in blocks])
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.chunks import search_in_chunks
 from shoal.kernels.equal_records import find_equal
-from shoal.kernels.pool import Pool, open_pool
+from shoal.kernels.pool import Pool, open_still_pool
 from shoal.kernels.tree import TreePool, open_tree_pool
 from shoal.partition.optimal.expected_work import (
     SLACKS,
@@ -29,7 +29,7 @@ from shoal.partition.optimal.expected_work import (
     of_proposal,
 )
 from shoal.partition.optimal.improve import find_neighbours
-from shoal.partition.optimal.problem import Problem
+from shoal.partition.optimal.problem import Problem, blocks_by_number
 
 QUICK = 500_000  # records times k up to which more neighbours than usual are found in a moment
 _LOOKING, _BETTER = 0.4, 0.1  # part of the seconds allowed, and of those of a cycle, that neighbours may take
@@ -111,11 +111,11 @@ def look_ahead(problem: Problem) -> Outlook:
     """Put the rows of a table into an order, that of the leaves of a tree, and tell how long things take."""
     (n, d), k = problem.points.shape, problem.k
     orders, looking = [], np.zeros(len(SLACKS))
-    for rows in rows_of_blocks(problem):
-        pool = open_pool(problem.points[rows])
+    for rows in blocks_by_number(problem.blocks):
+        pool = open_still_pool(problem.points[rows])
         tree = pool if isinstance(pool, TreePool) else open_tree_pool(pool.values)
         orders.append(rows[np.argsort(tree.slots[tree.place_of], kind="stable")])
-        looking += of_neighbours(pool, _reach(len(rows), k, usual_width(n, k)))
+        looking += of_neighbours(pool, _reach(n, k, usual_width(n, k), len(rows)))
     distinct = (int(find_equal(problem.points)[0].max()) + 1) / n
     seconds = allowed(n, d, k, distinct, float(looking[0]))
     slack = affordable(looking, _LOOKING * seconds)
@@ -127,12 +127,6 @@ def look_ahead(problem: Problem) -> Outlook:
         of_laying_out(n, d, k, float(looking[slack])),
         of_densest_groups(n, d, k, distinct),
     )
-
-
-def rows_of_blocks(problem: Problem) -> list[Ints]:
-    """Return the rows of each block, blocks by their numbers: what is drawn depends on the order."""
-    order = np.argsort(problem.blocks, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(problem.blocks[order])) + 1)
 
 
 def lay_out(problem: Problem, outlook: Outlook, threads: int, passes: int = 0) -> LargeTable:
@@ -147,10 +141,10 @@ def lay_out(problem: Problem, outlook: Outlook, threads: int, passes: int = 0) -
     neighbours, scales = np.empty((n, width), dtype=np.int32), np.zeros(n)
     starts = np.flatnonzero(np.diff(problem.blocks[outlook.order], prepend=-1, append=-1)).tolist()
     for start, stop in pairwise(starts):
-        reach = _reach(stop - start, k, width)
+        reach = _reach(n, k, width, stop - start)
         near = np.zeros((stop - start, max(1, reach)), dtype=np.int32)  # a single record is its own neighbour
         if reach:
-            _find(open_pool(values[start:stop]), near, scales[start:stop], min(k, reach), SLACKS[slack], threads)
+            _find(open_still_pool(values[start:stop]), near, scales[start:stop], min(k, reach), SLACKS[slack], threads)
         if reach > width:  # every one of the nearest, and some of those beyond, where other groups are
             half = width // 2
             beyond = np.linspace(half, reach - 1, width - half).astype(np.int64)
@@ -178,10 +172,15 @@ def usual_width(records: int, k: int) -> int:
     return min(k + max(_MORE, k // 2), _MOST if dense else _SPARSE)
 
 
-def _reach(records: int, k: int, width: int) -> int:
-    """Return how many neighbours are looked for in a block."""
+def founds_groups(records: int, k: int) -> bool:
+    """Whether a record has neighbours enough for annealing to found groups of them, and to get their number right."""
+    return usual_width(records, k) >= k + k // 2
+
+
+def _reach(records: int, k: int, width: int, block: int) -> int:
+    """Return how many neighbours are looked for in a block of so many of the records."""
     beyond = k >= _LARGE and records * k <= QUICK
-    return min(max(width, 3 * k) if beyond else width, records - 1)
+    return min(max(width, 3 * k) if beyond else width, block - 1)
 
 
 def affordable(looking: Floats, seconds: float) -> int:

@@ -21,19 +21,18 @@ from shoal.kernels.exchange import open_cells
 from shoal.kernels.given_away import excesses
 from shoal.kernels.representatives import group_rows
 from shoal.kernels.watch import new_watch
+from shoal.partition.mdav import mdav
 from shoal.partition.optimal import large
 from shoal.partition.optimal.certificate import prove, why_no_bound
 from shoal.partition.optimal.crossover import better_parts
-from shoal.partition.optimal.expected_work import SLACKS
-from shoal.partition.optimal.improve import LONG, improve, neighbours_of, renumbered
+from shoal.partition.optimal.improve import renumbered
 from shoal.partition.optimal.large_start import start_again, start_large
 from shoal.partition.optimal.large_table import LargeTable, Outlook, with_nearer_neighbours
 from shoal.partition.optimal.objective import errors_of_groups
-from shoal.partition.optimal.problem import Problem, problem_of_rows
-from shoal.partition.optimal.regions import cut_regions, searched_whole
+from shoal.partition.optimal.problem import Problem, blocks_by_number, problem_of_rows
+from shoal.partition.optimal.regions import cut_regions, improve_region, searched_whole
 from shoal.partition.optimal.start import start
 from shoal.partition.optimal.whole import Block, blocks_of, cycle_of_blocks, lengths
-from shoal.partition.refine import refine
 from shoal.partition.search.few_records import FEW, cheapest_groups
 from shoal.partition.search.found import Proved
 from shoal.partition.search.pace import Lengths, Pace, TellCycle
@@ -43,8 +42,6 @@ from shoal.partition.univariate import univariate
 _FIRST = 10  # proposals for each record in the first cycle
 _FIRST_TOLD = 20  # in that of regions whose groups must keep something, which start from groups that are settled
 _TOLD = 2.6e6  # proposals in them by default
-_SETTLED = 0.2  # their first temperature, times the mean error of a record, in a short cycle
-_SHORT, _FEWER = 30, 12  # proposals up to which, and in these, a record has so few neighbours: they are found anew
 _AFTERWARDS = 50_000  # records up to which there is time by default to search what does not cost by formula
 _SORTED = 10  # k from which a median costs by the size of its group
 _WIDE = 10  # columns from which a proposal costs by their number
@@ -54,7 +51,11 @@ _LARGE_GROUPS = 12  # k from which one annealing in place finds better groups th
 
 @dataclass(frozen=True)
 class Reached:
-    """A partition, its cost, whether it is known to be optimal, what was seen in blocks, and what of a large table."""
+    """A partition, its cost, whether it is known to be optimal, what was seen in blocks, and what of a large table.
+
+    ``left`` are the seconds that are left after the start for a search of the usual length. ``cheaper`` are groups of
+    MDAV, and their cost, where that is less: a search of next to no steps returns them, but does not go on from them.
+    """
 
     groups: Ints
     cost: float
@@ -62,6 +63,8 @@ class Reached:
     blocks: list[Block]
     outlook: Outlook | None = None
     table: LargeTable | None = None
+    left: float = 0.0
+    cheaper: tuple[Ints, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,7 @@ class NumericSearch:
         3000
         """
         if self._kind == "large":
-            return large.usual_passes(state.table) if state.table is not None else 0
+            return large.usual_passes(state.table, state.left) if state.table is not None else 0
         if self.problem.limits is not None and self._kind == "regions":
             return int(np.clip(_TOLD / self.size, _FIRST_TOLD, 3000))
         if self._kind == "regions" and self.size > _AFTERWARDS:
@@ -125,17 +128,17 @@ class NumericSearch:
         problem = self.problem
         settled = problem.values.shape[1] == 1 and problem.objective is None and problem.limits is None
         if self._kind == "large" and not settled:
-            groups, _, outlook, table = start_large(problem, threads, tell)
+            groups, _, outlook, table, left = start_large(problem, threads, tell)
             cost = problem.cost(groups)
-            return Reached(groups, cost, cost == 0.0, [], outlook, table)
+            return Reached(groups, cost, cost == 0.0, [], outlook, table, left)
         if self._kind == "regions" and not settled and self.begin is None:
             groups = _start_by_formula(problem, threads, 1.0 if self.size > _AFTERWARDS else 0.5)
             cost = problem.cost(groups)
             return Reached(groups, cost, cost == 0.0, [])
-        rows_of_blocks = [np.flatnonzero(problem.blocks == block) for block in np.unique(problem.blocks)]
-        few = self._kind == "whole" and max(map(len, rows_of_blocks)) <= FEW
+        parts = blocks_by_number(problem.blocks)
+        few = self._kind == "whole" and max(map(len, parts)) <= FEW
         labels = []
-        for rows in rows_of_blocks:
+        for rows in parts:
             part = problem_of_rows(problem, rows)
             if settled:
                 labels.append(univariate(Records(part.values), part.k, new_watch()))
@@ -146,11 +149,20 @@ class NumericSearch:
             else:
                 labels.append(_quick_groups(part, threads))
         settled |= few
-        groups = join_blocks(rows_of_blocks, labels)
+        groups = join_blocks(parts, labels)
         cost = problem.cost(groups)
         settled |= cost == 0.0
         whole = self._kind == "whole" and not settled
-        return Reached(groups, cost, settled, blocks_of(problem) if whole else [])
+        cheaper = self._cheaper_by_mdav(parts, cost) if self.begin is None and not settled else None
+        return Reached(groups, cost, settled, blocks_of(problem) if whole else [], cheaper=cheaper)
+
+    def _cheaper_by_mdav(self, parts: list[Ints], cost: float) -> tuple[Ints, float] | None:
+        """Return the groups of MDAV of each block and what they cost; None where that is not less."""
+        problem = self.problem
+        labels = [mdav(Records(np.ascontiguousarray(problem.points[rows])), problem.k, new_watch()) for rows in parts]
+        groups = join_blocks(parts, labels)
+        found = problem.cost(groups)
+        return (groups, found) if found < cost else None
 
     def cycle(
         self, state: Reached, passes: int, seeds: tuple[int, int], threads: int, pace: Pace, progress: TellCycle | None
@@ -167,11 +179,12 @@ class NumericSearch:
         if groups is None:
             return None
         cost = self.problem.cost(groups)
-        return Reached(groups, cost, cost == 0.0, blocks, state.outlook, table)
+        cheaper = state.cheaper if state.cheaper is not None and state.cheaper[1] < cost else None
+        return Reached(groups, cost, cost == 0.0, blocks, state.outlook, table, cheaper=cheaper)
 
     def cost(self, state: Reached) -> float:
         """Return what the partition costs."""
-        return state.cost
+        return state.cost if state.cheaper is None else state.cheaper[1]
 
     def finished(self, state: Reached) -> bool:
         """Whether there is nothing to go on with."""
@@ -183,7 +196,7 @@ class NumericSearch:
 
     def groups(self, state: Reached) -> Ints:
         """Return the group (n,) of each row."""
-        return state.groups
+        return state.groups if state.cheaper is None else state.cheaper[0]
 
     def total(self) -> float:
         """Return the sum of squares of the observed values about the means of their columns."""
@@ -232,13 +245,12 @@ class NumericSearch:
         annealed = time.monotonic()
         if better is not None:
             cells = open_cells(large.cells_to_refine(table, passes))
-            if (self.problem.blocks == self.problem.blocks[0]).all():
-                better = self._improve_apart(better, passes, seeds, cells)
+            better = self._improve_apart(better, passes, seeds, cells)
             pace.measured(passes, annealed - began, time.monotonic() - annealed, ended=cells[0] <= 0)
         return better, table
 
     def _improve_apart(self, groups: Ints, passes: int, seeds: tuple[int, int], cells: Ints) -> Ints:
-        """Improve what annealing a whole table is not made for; blocks are not known here.
+        """Improve what annealing a whole table is not made for.
 
         Large groups are refined, as long as there are ``cells`` (1,) to be looked at. Of small ones the dearest are
         annealed once more, with more neighbours: where tails are heavy, a few groups of outliers cost as much as all
@@ -246,15 +258,19 @@ class NumericSearch:
         """
         problem = self.problem
         if cells[0] > 0:
-            return refine(Records(problem.points), groups, problem.k, new_watch(), cells)
+            return large.refine_blocks(problem.points, blocks_by_number(problem.blocks), groups, problem.k, cells)
         if problem.k > _LARGE_GROUPS:
             return groups
         some, watch = min(passes, _AGAIN), new_watch()
         for again in range(_TIMES):
-            rows, found = _dearest(problem, groups), groups.copy()
-            own = (*seeds, again, 2)
-            labels = _improve_region(problem, groups, rows, passes=some, seeds=own, watch=watch, saved=None)
-            found[rows] = labels + len(groups)
+            rows, found, fresh = _dearest(problem, groups), groups.copy(), len(groups)
+            for part in blocks_by_number(problem.blocks[rows]):
+                own = rows[part]
+                labels = improve_region(
+                    problem, groups, own, passes=some, seeds=(*seeds, again, 2), watch=watch, saved=None
+                )
+                found[own] = labels + fresh
+                fresh += len(own)
             groups = better_parts(problem.values, None, groups, renumbered(found), problem.k)
         return groups
 
@@ -273,7 +289,7 @@ class NumericSearch:
         watch, saved = new_watch(), np.zeros(len(regions))
         tasks = [
             partial(
-                _improve_region,
+                improve_region,
                 problem,
                 groups,
                 rows,
@@ -316,10 +332,10 @@ def _start_by_formula(problem: Problem, threads: int, part: float) -> Ints:
     any. They are those of MDAV where what is released makes these cheaper.
     """
     plain = Problem(problem.points, None, problem.blocks, None, problem.k)
-    groups, by_mdav, _, table = start_large(plain, threads)
+    groups, by_mdav, _, table, left = start_large(plain, threads)
     if table is not None:
         lengths = large.lengths(len(problem), problem.values.shape[1], problem.k)
-        usual = large.usual_passes(table)
+        usual = large.usual_passes(table, left)
         passes = max(int(part * usual), min(lengths.first, usual))
         better = large.cycle_of_table(
             table,
@@ -360,27 +376,3 @@ def not_by_formula(problem: Problem) -> float:
     at[problem.blocks[first]] = first
     differs = np.bincount(problem.blocks, (objective.observed != objective.observed[at[problem.blocks]]).any(axis=1))
     return float((differs > 0)[problem.blocks].mean())
-
-
-def _improve_region(
-    problem: Problem,
-    groups: Ints,
-    rows: Ints,
-    *,
-    passes: int,
-    seeds: tuple[int, ...],
-    watch: Ints,
-    saved: Floats | None,
-) -> Ints:
-    """Anneal one region; a long cycle forgets the groups as they are. ``saved`` (1,) is what it saved."""
-    heat = 1.0 if passes < LONG else None
-    part, near = problem_of_rows(problem, rows), None
-    if part.limits is not None:
-        near = neighbours_of(part, _FEWER, SLACKS[1])
-        heat = _SETTLED if heat else None
-    elif passes <= _SHORT:
-        near = neighbours_of(part, max(_FEWER, part.k), SLACKS[1])
-    labels = improve(part, groups[rows], near, passes=passes, heat=heat, seeds=seeds, watch=watch)
-    if saved is not None:
-        saved[0] = max(0.0, part.cost(renumbered(groups[rows])) - part.cost(labels))
-    return labels

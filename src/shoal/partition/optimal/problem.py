@@ -74,3 +74,13 @@ def problem_of_rows(problem: Problem, rows: Ints) -> Problem:
         None if problem.filled is None else np.ascontiguousarray(problem.filled[rows]),
         limits_of_rows(problem.limits, rows),
     )
+
+
+def blocks_by_number(codes: Ints) -> list[Ints]:
+    """Return the rows of each block, blocks by their numbers: what is drawn depends on the order.
+
+    >>> [rows.tolist() for rows in blocks_by_number(np.array([7, 2, 7]))]
+    [[1], [0, 2]]
+    """
+    order = np.argsort(codes, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)

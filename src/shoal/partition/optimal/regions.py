@@ -9,9 +9,14 @@ import numpy as np
 
 from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.representatives import group_rows
+from shoal.partition.optimal.expected_work import SLACKS
+from shoal.partition.optimal.improve import LONG, improve, neighbours_of, renumbered
+from shoal.partition.optimal.problem import Problem, problem_of_rows
 
 _LARGEST = 6000  # records of a table that is searched as a whole
 _USUAL = 2000  # records of a region of a larger one
+_SETTLED = 0.2  # their first temperature, times the mean error of a record, in a short cycle
+_SHORT, _FEWER = 30, 12  # proposals up to which, and in these, a record has so few neighbours: they are found anew
 
 
 def searched_whole(records: int) -> bool:
@@ -42,3 +47,27 @@ def cut_regions(values: Floats, groups: Ints, blocks: Ints, rng: np.random.Gener
             cut = int(np.clip(rng.uniform(0.4, 0.6) * len(part), 1, len(part) - 1))
             waiting += [by_place[:cut], by_place[cut:]]
     return regions
+
+
+def improve_region(
+    problem: Problem,
+    groups: Ints,
+    rows: Ints,
+    *,
+    passes: int,
+    seeds: tuple[int, ...],
+    watch: Ints,
+    saved: Floats | None,
+) -> Ints:
+    """Anneal one region; a long cycle forgets the groups as they are. ``saved`` (1,) is what it saved."""
+    heat = 1.0 if passes < LONG else None
+    part, near = problem_of_rows(problem, rows), None
+    if part.limits is not None:
+        near = neighbours_of(part, _FEWER, SLACKS[1])
+        heat = _SETTLED if heat else None
+    elif passes <= _SHORT:
+        near = neighbours_of(part, max(_FEWER, part.k), SLACKS[1])
+    labels = improve(part, groups[rows], near, passes=passes, heat=heat, seeds=seeds, watch=watch)
+    if saved is not None:
+        saved[0] = max(0.0, part.cost(renumbered(groups[rows])) - part.cost(labels))
+    return labels
