@@ -1,6 +1,6 @@
 """optimal against every fast method, with and without refining, at the same CPU time, on made-up tables of any size.
 
-A table is recorded when it is done. ``python benchmarks/any_size.py 300 3000`` does those of some sizes.
+A table is recorded when it is done. ``python benchmarks/any_size.py 60 100`` does those of some k.
 """
 
 from __future__ import annotations
@@ -18,39 +18,65 @@ from shoal.kernels.arrays import Floats, Ints
 from shoal.kernels.watch import new_watch
 from shoal.partition.methods import METHODS
 from shoal.partition.optimal.numeric_search import NumericSearch
-from shoal.partition.optimal.problem import Problem
+from shoal.partition.optimal.problem import Problem, blocks_by_number
 from shoal.partition.refine import refine
 from shoal.partition.search.budget import Budget
 from shoal.partition.search.driver import search
 from shoal.partition.search.found import Found
+from shoal.partition.search.searchable import join_blocks
 
 FAST = ("mdav", "mdav-single", "v-mdav", "hdf", "ldf", "tfrp", "mst", "k-ward")
 _QUICK = 3000  # records
-SHAPES = {3: (300, 10_000, 100_000), 10: (3000, 30_000), 100: (10_000,)}  # six of each kind, thirty in all
+SHAPES = (  # records, k and strata: eight of each kind, forty in all
+    (300, 3, 1),
+    (10_000, 3, 1),
+    (100_000, 3, 1),
+    (3000, 10, 1),
+    (30_000, 10, 1),
+    (12_000, 60, 1),
+    (12_000, 60, 3),
+    (10_000, 100, 1),
+)
+_YARDSTICK = 100_000  # normal records in five columns: how long MDAV takes for them at k = 3 tells how fast a core is
 
 
 def run(quick: bool, only: tuple[int, ...] = ()) -> None:
-    """Search every table by default, or those of some sizes, and record the fast method that loses least beside it."""
-    places = Places("any-size", quick, "kind", "n", "d", "k")
-    for n in sorted({n for sizes in SHAPES.values() for n in sizes if not quick or n <= _QUICK}):
-        for k, sizes in SHAPES.items():
-            for kind, draw in KINDS.items():
-                if n in sizes and (not only or n in only):
-                    places.put((kind, n, 5, k), [_compare(draw(np.random.default_rng([n, k]), n), k)])
+    """Search every table by default, or those of some k, and record the fast method that loses least beside it."""
+    places = Places("any-size", quick, "kind", "n", "d", "k", "strata")
+    yardstick = _yardstick(_QUICK if quick else _YARDSTICK)
+    for n, k, strata in SHAPES:
+        if (quick and n > _QUICK) or (only and k not in only):
+            continue
+        for kind, draw in KINDS.items():
+            rng = np.random.default_rng([n, k])
+            row = _compare(draw(rng, n), rng.integers(strata, size=n), k)
+            places.put((kind, n, 5, k, strata), [row | {"yardstick": yardstick}])
 
 
-def _compare(values: Floats, k: int) -> dict[str, Any]:
+def _yardstick(n: int) -> float:
+    """Return the CPU seconds of MDAV for normal records in five columns, at k = 3."""
+    x = np.random.default_rng(0).normal(size=(n, 5))
+    METHODS["mdav"].function(Records(x[:_QUICK].copy()), 3, new_watch())  # compiles, or loads
+    return round(_timed(lambda: METHODS["mdav"].function(Records(x), 3, new_watch()))[1], 2)
+
+
+def _compare(values: Floats, strata: Ints, k: int) -> dict[str, Any]:
     """Return losses in percent of MDAV's and CPU seconds: of optimal, and of the best of the others."""
     x = (values - values.mean(axis=0)) / values.std(axis=0)
-    problem = Problem(x, None, np.zeros(len(x), dtype=np.int64), None, k)
-    records = Records(x)
+    problem = Problem(x, None, strata, None, k)
+    parts = blocks_by_number(strata)
+    records = [Records(np.ascontiguousarray(x[rows])) for rows in parts]
     search(NumericSearch(problem).few(), 0, Budget())  # compiles, or loads
     others = {}
     for name in FAST:
-        groups, seconds = _timed(lambda name=name: METHODS[name].function(records, k, new_watch()))
-        others[name] = (problem.cost(groups), seconds)
-        refined, more = _timed(lambda groups=groups: refine(records, groups.copy(), k, new_watch()))
-        others[f"{name} --refine"] = (problem.cost(refined), seconds + more)
+        made, seconds = _timed(lambda name=name: [METHODS[name].function(own, k, new_watch()) for own in records])
+        others[name] = (problem.cost(join_blocks(parts, made)), seconds)
+        refined, more = _timed(
+            lambda made=made: [
+                refine(own, groups.copy(), k, new_watch()) for own, groups in zip(records, made, strict=True)
+            ]
+        )
+        others[f"{name} --refine"] = (problem.cost(join_blocks(parts, refined)), seconds + more)
     mdav, exact = others["mdav"]
     best = min(others, key=lambda name: others[name][0])
     found, seconds = _timed(lambda: search(NumericSearch(problem), 0, Budget()))

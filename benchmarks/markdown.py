@@ -25,7 +25,16 @@ def spread(figures: Sequence[float], digits: int) -> str:
 
 def commits(rows: Iterable[dict[str, Any]]) -> str:
     """Return the commits at which rows were recorded, which are parts of a benchmark that were run one at a time."""
-    return ", ".join(sorted({row["commit"] for row in rows}))
+    return _different(rows, "commit")
+
+
+def processors(rows: Iterable[dict[str, Any]]) -> str:
+    """Return the processors on which rows were recorded."""
+    return _different(rows, "processor")
+
+
+def _different(rows: Iterable[dict[str, Any]], name: str) -> str:
+    return ", ".join(sorted({row[name] for row in rows}))
 
 
 def made_by(name: str, machine: dict[str, Any]) -> str:

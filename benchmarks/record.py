@@ -75,19 +75,20 @@ class Places:
     def put(self, place: tuple[Any, ...], rows: Sequence[dict[str, Any]]) -> None:
         """Record the rows of a place."""
         here = dict(zip(self.key, place, strict=True))
-        commit = machine()["commit"]
+        now = machine()
+        origin = {name: now[name] for name in ("commit", "processor")}
         self.rows = [row for row in self.rows if any(row[part] != at for part, at in here.items())]
         recorder = Recorder(self.name, self.quick, self.rows)
-        new = [{**here, **row, "commit": commit} for row in rows]
+        new = [{**here, **row, **origin} for row in rows]
         for row in new:
             recorder.add(**row)
         self.rows += new
 
 
 def load(name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return the machine and the results of the last run of a benchmark, each with its commit."""
+    """Return the machine and the results of the last run of a benchmark, each with its commit and processor."""
     first, *rows = [json.loads(line) for line in (RESULTS / f"{name}.jsonl").read_text().splitlines()]
-    return first, [{"commit": first["commit"], **row} for row in rows]
+    return first, [{"commit": first["commit"], "processor": first["processor"], **row} for row in rows]
 
 
 @contextmanager
