@@ -50,7 +50,7 @@ _HUGE = 150_000  # records from which the order in which they are looked at matt
 _SOME = 50_000  # records up to which groups so large that none is founded are annealed at the start
 _SMALL = 16  # k up to which it does not matter where to start
 _RACING, _ANNEALING = 0.45, 0.2  # part of the seconds allowed for what is tried there, and for annealing each
-_JUDGING = 0.25  # part of them for refining what is tried there, where annealing founds no groups
+_JUDGING = 0.2  # part of them for refining what is tried there, where annealing founds no groups
 
 Fast = Callable[[Records, int, Ints], Ints]
 
@@ -150,7 +150,9 @@ def _race(problem: Problem, table: LargeTable, by_mdav: Ints, threads: int) -> t
     descending = _descent_of(table)[0] * n * of_proposal(n, d, k)
     fast: list[Fast | None] = [None] if n <= _SOME else []
     taken = len(fast) * descending
-    for method, seconds in ((mst, of_spanning_tree(n, d)), (k_ward, of_k_ward(n, d))):
+    blocks = np.bincount(problem.blocks)
+    for method, of in ((mst, of_spanning_tree), (k_ward, of_k_ward)):
+        seconds = sum(of(int(records), d) for records in blocks)
         if taken + seconds + descending <= _RACING * most:
             fast.append(method)
             taken += seconds + descending
