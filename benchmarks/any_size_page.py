@@ -59,10 +59,11 @@ def _summary(rows: list[Row]) -> str:
 
 
 def _slower(rows: list[Row]) -> Iterator[str]:
-    """Say which rows are of which core, where there are several, and how fast those are that were measured."""
-    for processor in dict.fromkeys(row["processor"] for row in rows if "yardstick" in row):
-        here = [row for row in rows if row["processor"] == processor and "yardstick" in row]
-        if len(here) < len(rows):
+    """Say which rows are of a core of their own, and how fast that is, where others are of a core not measured."""
+    others = {row["processor"] for row in rows if "yardstick" not in row}
+    for processor in dict.fromkeys(row["processor"] for row in rows):
+        here = [row for row in rows if row["processor"] == processor]
+        if others and processor not in others:
             ks = " and ".join(dict.fromkeys(f"k = {row['k']}" for row in here))
             late = sum(row["seconds"] > allowed(row) for row in here)
             seconds = median(row["yardstick"] for row in here)

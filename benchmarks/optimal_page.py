@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from many_page import MANY, many_tables, save_many_picture
-from markdown import DOCS, ROOT, commits, made_by, put_between_marks, spread, table, write
+from markdown import DOCS, ROOT, commits, made_by, processors, put_between_marks, spread, table, write
 from methods_page import KS, SETS
 from published import PUBLISHED_LOSS, PUBLISHED_SSE
 from record import load
@@ -63,7 +63,8 @@ def optimal() -> None:
         _BOUNDS,
         _proofs(proved),
         MANY,
-        f"`python benchmarks/run.py many`, {many_machine['cores']} cores. Commit: {commits(many)}.",
+        f"`python benchmarks/run.py many`, {many_machine['cores']} cores. Machine: {processors(many)}. "
+        f"Commit: {commits(many)}.",
         *many_tables(many),
     ]
     write(DOCS / "results" / "optimal.md", "\n\n".join(parts))

@@ -260,7 +260,7 @@ def test_every_block_is_refined_by_itself_as_far_as_the_first():
     whole = large.refine_blocks(x, parts, groups, 8, open_cells())
     own = [refine(Records(x[rows]), renumbered(groups[rows]), 8, new_watch()) for rows in parts]
     assert np.array_equal(whole, join_blocks(parts, own))
-    cells = open_cells(600_000)
+    cells = open_cells(1_500_000)
     some = large.refine_blocks(x, parts, groups, 8, cells)
     assert cells[0] <= 0
     for rows in parts:
@@ -276,7 +276,7 @@ def test_neighbours_are_looked_for_in_strata_no_farther_than_in_the_whole_table(
 
 @pytest.mark.parametrize(
     ("records", "k", "founds"),
-    [(5000, 3, True), (5000, 43, True), (5000, 44, False), (50_000, 17, True), (90_000, 17, False)],
+    [(5000, 3, True), (5000, 43, True), (5000, 44, False), (90_000, 24, True), (90_000, 25, False)],
 )
 def test_groups_are_founded_where_a_record_has_neighbours_enough(records, k, founds):
     assert large_table.founds_groups(records, k) == founds

@@ -281,6 +281,32 @@ def test_not_even_a_search_without_a_step_loses_more_than_mdav(kind, k):
         assert found <= by_mdav * (1 + 1e-12)
 
 
+def _where_mdav_is_cheaper_than_the_start():
+    for seed in range(50):
+        x = np.random.default_rng(seed).normal(size=(60, 2))
+        searched = NumericSearch(Problem(x, None, np.zeros(60, dtype=np.int64), None, 4))
+        state = searched.start(1)
+        if state.cheaper is not None:
+            return searched, state
+    raise AssertionError("no such table")
+
+
+def test_a_proof_begins_with_the_groups_that_are_returned():
+    searched, state = _where_mdav_is_cheaper_than_the_start()
+    assert searched.cost(state) < state.cost
+    proved = searched.prove(state, time.monotonic() + 2.0, 1)
+    assert proved.bound <= searched.cost(state)
+    assert proved.cost is None or proved.cost < searched.cost(state)
+
+
+def test_no_cost_is_told_that_was_not_reached():
+    searched, state = _where_mdav_is_cheaper_than_the_start()
+    told = []
+    found = search(searched, 0, Budget(steps=600), tell=lambda part, cost, bound: told.append(cost))
+    assert told[0] == pytest.approx(searched.cost(state))
+    assert min(told) >= found.cost * (1 - 1e-9)
+
+
 def test_takes_steps_that_suit_the_size():
     table = pl.DataFrame(np.random.default_rng(0).normal(size=(50, 2)), schema=["a", "b"])
     release = shoal.protect(table, 3, ["a", "b"], method="optimal")

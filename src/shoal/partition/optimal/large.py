@@ -107,9 +107,10 @@ def cells_to_refine(table: LargeTable, passes: int) -> int:
 def refine_blocks(values: Floats, parts: list[Ints], groups: Ints, k: int, cells: Ints) -> Ints:
     """Refine the groups of each block, of which ``parts`` has the rows, as long as there are ``cells`` (1,) for it.
 
-    A block has its share of what is left by its records, so that the last is refined as far as the first.
+    A block has its share of what is left by its records, so that the last is refined as far as the first. Where one
+    was not done with its share, none is left.
     """
-    labels, rows_left = [], len(values)
+    labels, rows_left, ended = [], len(values), False
     for rows in parts:
         share = int(cells[0]) * len(rows) // rows_left
         rows_left -= len(rows)
@@ -118,6 +119,9 @@ def refine_blocks(values: Floats, parts: list[Ints], groups: Ints, k: int, cells
             refine(Records(np.ascontiguousarray(values[rows])), renumbered(groups[rows]), k, new_watch(), own)
         )
         cells[0] -= share - own[0]
+        ended |= own[0] <= 0
+    if ended:
+        cells[0] = min(cells[0], 0)
     return join_blocks(parts, labels)
 
 

@@ -3,7 +3,8 @@
 All start from the densest groups (``dense_first``), for which the neighbours serve that annealing needs anyway: where
 groups are small it does not matter after a hundred proposals for each record which fast method came first. Large groups
 move as wholes or not at all: ``mst`` and ``k-ward``, where there is time for them (``expected_work``), find those that
-fill clusters. What counts is how little their groups lose after a short annealing. MDAV is made of the whole table in
+fill clusters. What counts is how little their groups lose after a short annealing, or after some refining where groups
+are so large that annealing founds none. MDAV is made of the whole table in
 any case: what the search returns never loses more.
 
 A table of which MDAV is done sooner than neighbours are found is not laid out at the start (``short_start``).
@@ -34,6 +35,7 @@ from shoal.partition.optimal.expected_work import (
     SLACKS,
     cells_refined,
     of_cells,
+    of_descending,
     of_k_ward,
     of_proposal,
     of_spanning_tree,
@@ -149,7 +151,7 @@ def _race(problem: Problem, table: LargeTable, by_mdav: Ints, threads: int) -> t
     (n, d), k, most = table.values.shape, problem.k, table.outlook.allowed
     descending = _descent_of(table)[0] * n * of_proposal(n, d, k)
     fast: list[Fast | None] = [None] if n <= _SOME else []
-    taken = len(fast) * descending
+    taken = len(fast) * descending - DESCENT * of_descending(n, d, k)  # the first is told with laying the table out
     blocks = np.bincount(problem.blocks)
     for method, of in ((mst, of_spanning_tree), (k_ward, of_k_ward)):
         seconds = sum(of(int(records), d) for records in blocks)

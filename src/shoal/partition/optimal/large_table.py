@@ -174,7 +174,7 @@ def usual_width(records: int, k: int) -> int:
 
 def founds_groups(records: int, k: int) -> bool:
     """Whether a record has neighbours enough for annealing to found groups of them, and to get their number right."""
-    return usual_width(records, k) >= k + k // 2
+    return k <= _SPARSE or usual_width(records, k) >= k + k // 2
 
 
 def _reach(records: int, k: int, width: int, block: int) -> int:

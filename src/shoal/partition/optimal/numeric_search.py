@@ -153,7 +153,8 @@ class NumericSearch:
         cost = problem.cost(groups)
         settled |= cost == 0.0
         whole = self._kind == "whole" and not settled
-        cheaper = self._cheaper_by_mdav(parts, cost) if self.begin is None and not settled else None
+        by_formula = problem.objective is None and self.begin is None  # other starts have been compared with MDAV
+        cheaper = self._cheaper_by_mdav(parts, cost) if by_formula and not settled else None
         return Reached(groups, cost, settled, blocks_of(problem) if whole else [], cheaper=cheaper)
 
     def _cheaper_by_mdav(self, parts: list[Ints], cost: float) -> tuple[Ints, float] | None:
@@ -169,6 +170,8 @@ class NumericSearch:
     ) -> Reached | None:
         """Anneal, and keep every independent part that got better; None where time ran out."""
         blocks, table = state.blocks, state.table
+        if progress and state.cheaper is not None:  # what is saved counts from there, not from where the cycle starts
+            progress = partial(_told_from, progress, state.cost - state.cheaper[1])
         if blocks:
             better = cycle_of_blocks(blocks, state.groups, passes, seeds, threads=threads, pace=pace, progress=progress)
             groups, blocks = better or (None, blocks)
@@ -218,7 +221,7 @@ class NumericSearch:
     ) -> Proved:
         """Return a lower bound, and what proves it, until a moment of the monotonic clock."""
         seen = [block.seen for block in state.blocks]
-        return prove(self.problem, state.groups, until, threads, enough=enough, tell=tell, seen=seen)
+        return prove(self.problem, self.groups(state), until, threads, enough=enough, tell=tell, seen=seen)
 
     def _cycle_of_table(
         self,
@@ -306,6 +309,11 @@ class NumericSearch:
             return None
         pace.measured(passes, time.monotonic() - began)
         return better_parts(problem.values, problem.objective, groups, join_blocks(regions, labels), problem.k)
+
+
+def _told_from(progress: TellCycle, more: float, part: float, saved: float) -> None:
+    """Tell what is saved beside groups that cost so much less than those that the cycle starts from."""
+    progress(part, max(0.0, saved - more))
 
 
 def _dearest(problem: Problem, groups: Ints) -> Ints:

@@ -22,7 +22,7 @@ from shoal.kernels.watch import new_watch
 from shoal.partition.optimal.combine import LAST, Drawn, draw, fill
 from shoal.partition.optimal.crossover import better_parts
 from shoal.partition.optimal.improve import LONG, Neighbours, improve, neighbours_of, renumbered
-from shoal.partition.optimal.problem import Problem, problem_of_rows
+from shoal.partition.optimal.problem import Problem, blocks_by_number, problem_of_rows
 from shoal.partition.optimal.seen_groups import SeenGroups, add_partitions, no_groups
 from shoal.partition.search.pace import Lengths, Pace, TellCycle
 from shoal.partition.search.searchable import join_blocks
@@ -50,8 +50,7 @@ class Block:
 def blocks_of(problem: Problem) -> list[Block]:
     """Return the blocks of a table; nothing has been seen yet."""
     blocks = []
-    for block in np.unique(problem.blocks):
-        rows = np.flatnonzero(problem.blocks == block)
+    for rows in blocks_by_number(problem.blocks):
         part = problem_of_rows(problem, rows)
         blocks.append(Block(rows, part, neighbours_of(part), no_groups()))
     return blocks
