@@ -20,7 +20,7 @@ numbers, and records that occur twice on the mean.
 - Losses are percentages of what `mdav` loses; lower is better. Seconds are CPU seconds of the partition: no file is
   read and nothing is compiled in them.
 - "Allowed" is what the default may take: as long as `mdav` twice, and a second. How far it searches is counted, not
-  timed, so that the same table gives the same groups on any machine: a second is one of a core like that of most rows.
+  timed, so that the same table gives the same groups on any machine: it takes longer on a slower core than on this.
 - Where the other method loses less than the default, the steps of the search are doubled until it loses no more, or
   takes longer than that method: "at the same time" is the last that does not. In bold: it loses more all the same."""
 
