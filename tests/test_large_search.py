@@ -13,6 +13,7 @@ from shoal.kernels.exchange import open_cells
 from shoal.kernels.representatives import group_rows
 from shoal.kernels.watch import new_watch
 from shoal.partition.methods import METHODS
+from shoal.partition.mst import mst
 from shoal.partition.optimal import expected_work, large, large_start, large_table, numeric_search
 from shoal.partition.optimal.dense_first import dense_first
 from shoal.partition.optimal.improve import renumbered
@@ -199,7 +200,7 @@ def test_large_groups_are_refined_after_a_long_cycle_and_not_after_a_short_one(m
     assert not refined
     with_it = search(NumericSearch(problem), 0, Budget(steps=900 * 1500)).cost
     assert refined
-    monkeypatch.setattr(large, "refine_blocks", lambda values, parts, groups, k, cells: groups)
+    monkeypatch.setattr(large, "refine_blocks", lambda blocks, parts, groups, k, cells: groups)
     assert with_it <= search(NumericSearch(problem), 0, Budget(steps=900 * 1500)).cost
 
 
@@ -247,21 +248,42 @@ def test_large_groups_of_clusters_lose_no_more_than_those_refined_in_strata_too(
     assert np.bincount(found.groups).min() >= k
     for name in ("mdav", "mst", "k-ward"):
         groups = join_blocks(parts, [METHODS[name].function(Records(x[rows]), k, new_watch()) for rows in parts])
-        refined = large.refine_blocks(x, parts, groups, k, open_cells())
+        refined = large.refine_blocks(large.blocks_to_refine(x, parts, k), parts, groups, k, open_cells())
         assert problem.cost(refined) < problem.cost(groups)
         assert found.cost < 1.01 * problem.cost(refined), name
 
 
+def test_a_spanning_tree_is_tried_first_where_records_are_in_clusters():
+    for kind, clusters in (("clusters", True), ("normal", False)):
+        problem = _problem(_table(kind, 6000, 4), 60, np.arange(6000) % 2)
+        table = lay_out(problem, look_ahead(problem), 1)
+        assert large_start._has_clusters(problem, table.order) == clusters
+        assert (mst in large_start._tried(problem, table, 0.01, clusters)[0]) == clusters
+
+
+def test_a_table_that_is_not_laid_out_starts_from_clusters_where_there_are_some():
+    n, k = 100_000, 100
+    rng = np.random.default_rng(5)
+    centres = 10.0 * rng.normal(size=(200, 4))
+    x = centres[rng.integers(len(centres), size=n)] + rng.normal(size=(n, 4))
+    problem = _problem(x, k, np.arange(n) % 2)
+    assert look_ahead(problem).left <= 0.0
+    state = NumericSearch(problem).start(1)
+    by_tree = [METHODS["mst"].function(Records(x[rows]), k, new_watch()) for rows in blocks_by_number(problem.blocks)]
+    assert state.cost < problem.cost(join_blocks(blocks_by_number(problem.blocks), by_tree))
+    assert np.bincount(state.groups).min() >= k
+
+
 def test_every_block_is_refined_by_itself_as_far_as_the_first():
     x = _table("clusters", 1200, 3)
-    blocks = np.arange(1200) % 3
-    parts = blocks_by_number(blocks)
+    parts = blocks_by_number(np.arange(1200) % 3)
     groups = join_blocks(parts, [METHODS["mdav"].function(Records(x[rows]), 8, new_watch()) for rows in parts])
-    whole = large.refine_blocks(x, parts, groups, 8, open_cells())
+    blocks = large.blocks_to_refine(x, parts, 8)
+    whole = large.refine_blocks(blocks, parts, groups, 8, open_cells())
     own = [refine(Records(x[rows]), renumbered(groups[rows]), 8, new_watch()) for rows in parts]
     assert np.array_equal(whole, join_blocks(parts, own))
     cells = open_cells(1_500_000)
-    some = large.refine_blocks(x, parts, groups, 8, cells)
+    some = large.refine_blocks(large.blocks_to_refine(x, parts, 8), parts, groups, 8, cells)
     assert cells[0] <= 0
     for rows in parts:
         costs = [_problem(x[rows], 8).cost(renumbered(labels[rows])) for labels in (whole, some, groups)]

@@ -17,7 +17,7 @@ from shoal.kernels.group_sums import group_sums
 from shoal.kernels.representatives import group_rows
 from shoal.kernels.tree import open_tree_pool
 from shoal.kernels.watch import new_watch
-from shoal.partition.refine import _distil_groups, refine
+from shoal.partition.refine import _distil_groups, open_surroundings, refine
 
 REFINABLE = sorted(name for name, method in shoal.METHODS.items() if not method.refine_mistakes(columns=1))
 
@@ -178,6 +178,10 @@ def _slow_distil(x, groups, k, stride):
     return groups
 
 
+def _around(pool, k):
+    return open_surroundings(pool.values, k)._replace(pool=pool)
+
+
 @pytest.mark.parametrize(("n", "k"), [(200, 3), (200, 8), (300, 20), (700, 40), (700, 64)])
 @pytest.mark.parametrize("seed", range(3))
 def test_groups_are_distilled_from_as_many_near_records_as_it_takes(n, k, seed):
@@ -187,13 +191,26 @@ def test_groups_are_distilled_from_as_many_near_records_as_it_takes(n, k, seed):
     expected = _slow_distil(x, groups, k, max(1, k // 16))
     assert expected.max() > groups.max()
     for pool in (open_brute_pool(x), open_tree_pool(x)):
-        assert np.array_equal(_distil_groups(pool, groups.copy(), k, open_cells()), expected)
+        assert np.array_equal(_distil_groups(_around(pool, k), groups.copy(), k, open_cells()), expected)
+
+
+@pytest.mark.parametrize(("n", "k"), [(200, 4), (700, 40), (2000, 25)])
+def test_what_is_known_of_the_surroundings_changes_no_group(n, k):
+    x = np.random.default_rng(n).normal(size=(n, 3))
+    known = open_surroundings(x, k)
+    for name in ("mdav", "mst", "mst"):
+        groups = shoal.METHODS[name].function(Records(x), k, new_watch())
+        left, left_anew = open_cells(10**12), open_cells(10**12)
+        refined = refine(Records(x), groups, k, new_watch(), left, known)
+        assert np.array_equal(refined, refine(Records(x), groups, k, new_watch(), left_anew))
+    assert known.counts.any()
+    assert left[0] > left_anew[0]  # what was looked for before is not looked for again
 
 
 def test_refining_ends_where_it_may_look_no_further_and_groups_keep_k():
     x = np.random.default_rng(0).normal(size=(600, 3))
     groups, costs = reference.mdav(x, 5), []
-    for most in (1, 2000, 20_000, 10**12, None):
+    for most in (1, 110_000, 128_000, 10**12, None):  # of which a round takes 108 000 beside exchanges
         cells = open_cells(most)
         found = refine(Records(x), groups.copy(), 5, new_watch(), cells)
         assert np.array_equal(found, refine(Records(x), groups.copy(), 5, new_watch(), open_cells(most)))

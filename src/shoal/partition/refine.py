@@ -22,7 +22,10 @@ No step takes a record from a group of k, unless the whole group is dissolved, a
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.columns.scaling import Records
 from shoal.kernels.arrays import Floats, Ints
@@ -37,18 +40,58 @@ from shoal.partition.mdav import mdav_single
 
 _ROUNDS = 50  # never reached in practice: a guard against creeping
 _SEARCHING = 150  # cells that could be looked at in the time of finding a near record
+_MOVING = 4  # cells that could be looked at in the time of a record joining a group and leaving it, for each column
+_ROUND = 60  # cells that could be looked at in the time of a round without exchanges, for each value
 _CENTRES = 16  # of k records that are tried: groups around others would be nearly the same
 _WIDEST = 4  # times k: nearest records of which a group is distilled
 _PASSES = 10  # of exchanges in a round
 _WORTH = 1e-3  # part of the gain so far that a round must add for another one to follow
 _PART = 1e-6  # part of the sum of squares that it must add
 _LEAST = 1e-12  # a gain that is more than rounding
+_KEPT = 300_000  # records up to which those near a centre are kept: 256 bytes for each record at most
 
 
-def refine(records: Records, groups: Ints, k: int, watch: Ints, cells: Ints | None = None) -> Ints:
+class Surroundings(NamedTuple):
+    """What is near each centre of which a group may be distilled: it is looked for once, whatever the groups are.
+
+    Attributes
+    ----------
+    pool : Pool
+        All records.
+    centres : int64 (m,)
+        Records around which groups may be distilled.
+    near : int32 (m, most)
+        The records nearest to each centre, nearest first, as many as were needed so far.
+    counts : int64 (m,)
+        How many these are.
+    """
+
+    pool: Pool
+    centres: Ints
+    near: NDArray[np.int32]
+    counts: Ints
+
+
+def open_surroundings(values: Floats, k: int) -> Surroundings:
+    """Return what is near the centres of groups of k records, of which nothing is known yet."""
+    n = len(values)
+    centres = np.arange(0, n, max(1, k // _CENTRES))
+    near = np.empty((len(centres), min(_WIDEST * k, n) if n <= _KEPT else 0), dtype=np.int32)
+    return Surroundings(open_still_pool(values), centres, near, np.zeros(len(centres), dtype=np.int64))
+
+
+def refine(
+    records: Records,
+    groups: Ints,
+    k: int,
+    watch: Ints,
+    cells: Ints | None = None,
+    surroundings: Surroundings | None = None,
+) -> Ints:
     """Return better groups, numbered from 0; the sum of squares never rises.
 
-    It ends early where none of the ``cells`` (1,) is left that may be looked at, some 10^9 in a second.
+    It ends early where none of the ``cells`` (1,) is left that may be looked at, some 10^9 in a second. Where the same
+    records are refined more than once, the ``surroundings`` of an earlier time are known already.
 
     >>> from shoal.kernels.watch import new_watch
     >>> x = np.array([[0.0], [1.0], [9.0], [2.0], [10.0], [11.0]])
@@ -56,12 +99,14 @@ def refine(records: Records, groups: Ints, k: int, watch: Ints, cells: Ints | No
     array([0, 0, 1, 0, 1, 1])
     """
     values = records.values
-    pool, cells = open_still_pool(values), open_cells() if cells is None else cells
+    cells = open_cells() if cells is None else cells
+    surroundings = surroundings or open_surroundings(values, k)
     best, least = groups, _squares_within(values, groups)
     started = least
     for _ in range(_ROUNDS):
+        cells[0] -= _ROUND * values.size
         groups = _dissolve_groups(records, cut_large_groups(records, best, k, mdav_single), k)
-        groups = _exchange_records(records, _distil_groups(pool, groups, k, cells), k, cells)
+        groups = _exchange_records(records, _distil_groups(surroundings, groups, k, cells), k, cells)
         squares = _squares_within(values, groups)
         gain = least - squares
         if gain > 0.0:
@@ -86,14 +131,14 @@ def _dissolve_groups(records: Records, groups: Ints, k: int) -> Ints:
     return np.unique(groups, return_inverse=True)[1]
 
 
-def _distil_groups(pool: Pool, groups: Ints, k: int, cells: Ints) -> Ints:
+def _distil_groups(surroundings: Surroundings, groups: Ints, k: int, cells: Ints) -> Ints:
     """Form new groups of records that others can spare."""
-    values = pool.values
+    values = surroundings.pool.values
     room = len(values) // k  # as many groups as there can ever be
     sums, sizes = np.zeros((room, values.shape[1])), np.zeros(room)
     count = int(groups.max()) + 1
     sums[:count], sizes[:count] = group_sums(values, groups)
-    _distil(pool, groups, sums, sizes, count, k, cells)
+    _distil(*surroundings, groups, sums, sizes, count, k, cells)
     return groups
 
 
@@ -164,28 +209,44 @@ def _dissolve(
 
 
 @kernel
-def _distil(pool: Pool, groups: Ints, sums: Floats, sizes: Floats, count: int, k: int, cells: Ints) -> None:
+def _distil(
+    pool: Pool,
+    centres: Ints,
+    near: NDArray[np.int32],
+    counts: Ints,
+    groups: Ints,
+    sums: Floats,
+    sizes: Floats,
+    count: int,
+    k: int,
+    cells: Ints,
+) -> None:
     """Form groups, numbered from ``count`` on, of records that their groups can spare, where that pays.
 
     A centre has its nearest records in the pool of all to choose from, more of them where too few can be spared.
-    ``groups`` (n,), ``sums`` (room, d) and ``sizes`` are kept up.
+    ``groups`` (n,), ``sums`` (room, d) and ``sizes`` are kept up, and so are ``near`` and ``counts`` of the
+    :class:`Surroundings`.
     """
     values = pool.values
     widest = min(_WIDEST * k, len(groups))
-    near, distances = np.empty(widest, np.int64), np.empty(widest)
+    found, distances = np.empty(widest, np.int64), np.empty(widest)
     taken, homes = np.empty(k, np.int64), np.empty(k, np.int64)
-    for centre in range(0, len(groups), max(1, k // _CENTRES)):
+    for number in range(len(counts)):
         if count == len(sizes) or cells[0] <= 0:
             return
+        centre = centres[number]
         if sizes[groups[centre]] <= k:
             continue
-        saved, size, place, width = 0.0, 0, 0, 0
+        known = counts[number]
+        for t in range(known):
+            found[t] = near[number, t]
+        saved, size, place, width = 0.0, 0, 0, known
         while size < k and place < widest:
             if place == width:  # what was found before are the first of these
                 width = min(max(2 * width, k + k // 4 + 1), widest)
-                nearest(pool, centre, width, near, distances)
+                nearest(pool, centre, width, found, distances)
                 cells[0] -= _SEARCHING * width
-            row = near[place]
+            row = found[place]
             home = groups[row]
             place += 1
             if home == count or sizes[home] <= k:
@@ -194,6 +255,11 @@ def _distil(pool: Pool, groups: Ints, sums: Floats, sizes: Floats, count: int, k
             taken[size], homes[size] = row, home
             groups[row] = count
             size += 1
+        cells[0] -= _MOVING * size * values.shape[1]
+        if known < width <= near.shape[1]:
+            for t in range(known, width):
+                near[number, t] = found[t]
+            counts[number] = width
         if size == k and saved > _LEAST:
             count += 1
             continue

@@ -38,7 +38,7 @@ _TIES, _ALL = 3.0, 0.95  # times as long where less than this part of the record
 _COLD = 0.6  # part of the seconds of a proposal, of one that takes improvements only
 _EQUAL = 0.2  # power of the part of the records that are distinct with which MDAV takes shorter
 _LOOKED = 0.7  # part of the seconds of the neighbours that MDAV finds which it takes at least
-_LOOKED_AT = 1e-9  # of refining: a cell
+_LOOKED_AT = 1.6e-9  # of refining: a cell
 _MANY = 40  # neighbours that cost as much again as looking at the leaf
 
 

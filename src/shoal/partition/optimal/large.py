@@ -35,7 +35,7 @@ from shoal.partition.optimal.expected_work import (
 from shoal.partition.optimal.improve import renumbered
 from shoal.partition.optimal.large_annealing import Levels, Partition, anneal_region, enter_all
 from shoal.partition.optimal.large_table import LargeTable, founds_groups
-from shoal.partition.refine import refine
+from shoal.partition.refine import Surroundings, open_surroundings, refine
 from shoal.partition.search.pace import Lengths, Pace, TellCycle
 from shoal.partition.search.searchable import join_blocks
 
@@ -104,20 +104,23 @@ def cells_to_refine(table: LargeTable, passes: int) -> int:
     return cells_refined(n, d, seconds)
 
 
-def refine_blocks(values: Floats, parts: list[Ints], groups: Ints, k: int, cells: Ints) -> Ints:
+def blocks_to_refine(values: Floats, parts: list[Ints], k: int) -> list[Surroundings]:
+    """Return what is near the records of each block, of which ``parts`` has the rows: nothing is known yet."""
+    return [open_surroundings(np.ascontiguousarray(values[rows]), k) for rows in parts]
+
+
+def refine_blocks(blocks: list[Surroundings], parts: list[Ints], groups: Ints, k: int, cells: Ints) -> Ints:
     """Refine the groups of each block, of which ``parts`` has the rows, as long as there are ``cells`` (1,) for it.
 
     A block has its share of what is left by its records, so that the last is refined as far as the first. Where one
     was not done with its share, none is left.
     """
-    labels, rows_left, ended = [], len(values), False
-    for rows in parts:
+    labels, rows_left, ended = [], len(groups), False
+    for rows, block in zip(parts, blocks, strict=True):
         share = int(cells[0]) * len(rows) // rows_left
         rows_left -= len(rows)
         own = open_cells(share)
-        labels.append(
-            refine(Records(np.ascontiguousarray(values[rows])), renumbered(groups[rows]), k, new_watch(), own)
-        )
+        labels.append(refine(Records(block.pool.values), renumbered(groups[rows]), k, new_watch(), own, block))
         cells[0] -= share - own[0]
         ended |= own[0] <= 0
     if ended:

@@ -4,16 +4,18 @@ All start from the densest groups (``dense_first``), for which the neighbours se
 groups are small it does not matter after a hundred proposals for each record which fast method came first. Large groups
 move as wholes or not at all: ``mst`` and ``k-ward``, where there is time for them (``expected_work``), find those that
 fill clusters. What counts is how little their groups lose after a short annealing, or after some refining where groups
-are so large that annealing founds none. MDAV is made of the whole table in
-any case: what the search returns never loses more.
+are so large that annealing founds none. MDAV is made of the whole table in any case: what the search returns never
+loses more.
 
-A table of which MDAV is done sooner than neighbours are found is not laid out at the start (``short_start``).
+A table of which MDAV is done sooner than neighbours are found is not laid out at the start (``short_start``). Of large
+groups it starts from ``mst`` where that groups some of the records better than MDAV.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -40,7 +42,7 @@ from shoal.partition.optimal.expected_work import (
     of_proposal,
     of_spanning_tree,
 )
-from shoal.partition.optimal.large import FIRST, anneal_table, hottest_of, refine_blocks
+from shoal.partition.optimal.large import FIRST, anneal_table, blocks_to_refine, hottest_of, refine_blocks
 from shoal.partition.optimal.large_table import QUICK, LargeTable, Outlook, founds_groups, lay_out, look_ahead
 from shoal.partition.optimal.objective import errors_of_groups
 from shoal.partition.optimal.problem import Problem, blocks_by_number, problem_of_rows
@@ -52,7 +54,13 @@ _HUGE = 150_000  # records from which the order in which they are looked at matt
 _SOME = 50_000  # records up to which groups so large that none is founded are annealed at the start
 _SMALL = 16  # k up to which it does not matter where to start
 _RACING, _ANNEALING = 0.45, 0.2  # part of the seconds allowed for what is tried there, and for annealing each
-_JUDGING = 0.2  # part of them for refining what is tried there, where annealing founds no groups
+_RACING_TREE = 0.7  # part of them for a spanning tree where there are clusters, which it finds
+_NEAR, _NEAR_GROUPS = 2000, 20  # near records, and groups of them, that tell whether there are
+_REFINED, _REFINED_CLUSTERS = 0.2, 0.5  # part of them for refining what is tried there, and where there are clusters
+_TURNS = 4  # parts of that, in each of which one of them is refined
+_PAYS = 0.008  # part of its cost that a start must gain in a turn to have another one
+_BEHIND = 2  # times what it gained in a turn that it may be behind the best
+
 
 Fast = Callable[[Records, int, Ints], Ints]
 
@@ -79,7 +87,9 @@ def start_large(problem: Problem, threads: int, tell: TellCost | None = None) ->
     outlook = look_ahead(problem)
     if outlook.left <= 0.0:
         by_mdav = _mdav_by_place(problem, outlook.order)
-        groups = improve_in_short(problem, outlook, by_mdav, threads, tell)
+        quick, taken = _quick_in_short(problem, outlook, by_mdav)
+        spared = outlook._replace(allowed=outlook.allowed - taken)
+        groups = improve_in_short(problem, spared, quick, threads, tell)
         return Start(_by_row(groups, outlook.order), _by_row(by_mdav, outlook.order), outlook, None, 0.0)
     laid_out: list[LargeTable] = []
 
@@ -95,6 +105,21 @@ def start_large(problem: Problem, threads: int, tell: TellCost | None = None) ->
     best, taken = _best_quick(problem, laid_out[0], made[0], threads)
     by_row, by_mdav = (_by_row(groups, outlook.order) for groups in (best, made[0]))
     return Start(by_row, by_mdav, outlook, laid_out[0], outlook.left - taken)
+
+
+def _quick_in_short(problem: Problem, outlook: Outlook, by_mdav: Ints) -> tuple[Ints, float]:
+    """Return the groups of a spanning tree where these lose less and there is time for them, and what they take."""
+    n, d = problem.points.shape
+    seconds = _seconds_of(problem, of_spanning_tree)
+    if problem.k <= _SMALL or seconds + DESCENT * of_descending(n, d, problem.k) > outlook.allowed:
+        return by_mdav, 0.0
+    if not _has_clusters(problem, outlook.order):
+        return by_mdav, 0.0
+    parts = blocks_by_number(problem.blocks)
+    labels = [_partition(mst, problem.points[rows], problem.k) for rows in parts]
+    by_tree = join_blocks(parts, labels)[outlook.order]
+    in_order = problem_of_rows(problem, outlook.order)
+    return min([by_tree, by_mdav], key=in_order.cost), seconds
 
 
 def start_again(problem: Problem, outlook: Outlook, groups: Ints, threads: int) -> tuple[Ints, LargeTable]:
@@ -150,43 +175,101 @@ def _race(problem: Problem, table: LargeTable, by_mdav: Ints, threads: int) -> t
     """
     (n, d), k, most = table.values.shape, problem.k, table.outlook.allowed
     descending = _descent_of(table)[0] * n * of_proposal(n, d, k)
-    fast: list[Fast | None] = [None] if n <= _SOME else []
-    taken = len(fast) * descending - DESCENT * of_descending(n, d, k)  # the first is told with laying the table out
-    blocks = np.bincount(problem.blocks)
-    for method, of in ((mst, of_spanning_tree), (k_ward, of_k_ward)):
-        seconds = sum(of(int(records), d) for records in blocks)
-        if taken + seconds + descending <= _RACING * most:
-            fast.append(method)
-            taken += seconds + descending
+    clusters = _has_clusters(problem, table.order)
+    fast, taken = _tried(problem, table, descending, clusters)
     made = run_watched([partial(_of_blocks, problem, table, method) for method in fast], [], threads)
     assert made is not None
-    if not made or taken + descending <= _RACING * most:
+    if not made or (not clusters and taken + descending <= _RACING * most):
         made.append(by_mdav)
         taken += descending
     starts = [_descend(table, groups, threads) for groups in made]
     if not founds_groups(n, k):
-        looked_at = cells_refined(n, d, _JUDGING * most)
-        best, left = _refined(problem, table, starts, looked_at)
-        return best, taken + of_cells(n, d, looked_at - left)
+        best, seconds = _refined(problem, table, (starts, [*made, by_mdav]), clusters=mst in fast)
+        return best, taken + seconds
     return min(starts, key=partial(_cost, table)), taken
 
 
-def _refined(problem: Problem, table: LargeTable, starts: list[Ints], looked_at: int) -> tuple[Ints, int]:
-    """Return the best of the starts when all are refined a little and that one further, and the cells that are left.
+def _tried(problem: Problem, table: LargeTable, descending: float, clusters: bool) -> tuple[list[Fast | None], float]:
+    """Return the methods there is time for, and the seconds of these, each with as many for ``descending``.
+
+    None stands for the densest groups, which were told with laying the table out. A spanning tree finds clusters, and
+    groups nothing else well: where there are some it comes first.
+    """
+    (n, d), most = table.values.shape, table.outlook.allowed
+    fast: list[Fast | None] = [None] if n <= _SOME else []
+    taken = len(fast) * descending - DESCENT * of_descending(n, d, problem.k)
+    if clusters:
+        room = most - table.outlook.laying_out
+        with_tree = taken + _seconds_of(problem, of_spanning_tree) + descending
+        if fast and with_tree > min(_RACING * most, room - table.outlook.densest):
+            fast, with_tree = [], with_tree - descending
+        if with_tree <= min(_RACING_TREE * most, room):
+            fast, taken = [*fast, mst], with_tree
+        elif n <= _SOME:
+            fast = [None]
+    merging = _seconds_of(problem, of_k_ward) + descending
+    if taken + merging <= _RACING * most:
+        fast.append(k_ward)
+        taken += merging
+    return fast, taken
+
+
+def _seconds_of(problem: Problem, of: Callable[[int, int], float]) -> float:
+    """Return the seconds of a method for all blocks, each of which takes so many."""
+    return sum(of(int(records), problem.points.shape[1]) for records in np.bincount(problem.blocks))
+
+
+def _has_clusters(problem: Problem, order: Ints) -> bool:
+    """Whether a spanning tree groups some near records better than MDAV does, as it does where they are in clusters."""
+    first = order[: np.count_nonzero(problem.blocks == problem.blocks[order[0]])]
+    size = max(_NEAR, _NEAR_GROUPS * problem.k)
+    start = max(0, (len(first) - size) // 2)
+    near = problem_of_rows(problem, first[start : start + size])
+    by_tree, by_mdav = (near.cost(_partition(method, near.points, near.k)) for method in (mst, mdav))
+    return by_tree < by_mdav
+
+
+def _refined(
+    problem: Problem, table: LargeTable, waves: tuple[list[Ints], ...], *, clusters: bool
+) -> tuple[Ints, float]:
+    """Return the best of the starts, refined as long as that pays, and the seconds that it takes.
 
     What a start costs before it is refined says little: groups of ``mst`` that cost twice as much as others are the
-    best when those that are too small have been dissolved.
+    best when those that are too small have been dissolved. So all of a wave are refined in turns, but for those that
+    are too far behind to be the best in the end, and those with which hardly anything is gained. Where there are
+    clusters refining gains more than annealing, and the best of a wave is refined until nothing is gained.
     """
+    (n, d), cost_of = table.values.shape, partial(_cost, table)
     parts = blocks_by_number(problem.blocks[table.order])
-    left, judged = looked_at, []
-    for groups in starts:
-        own = open_cells(looked_at // (2 * len(starts)))
-        left -= int(own[0])
-        judged.append(refine_blocks(table.values, parts, groups, problem.k, own))
-        left += max(0, int(own[0]))
-    rest = open_cells(left)
-    best = refine_blocks(table.values, parts, min(judged, key=partial(_cost, table)), problem.k, rest)
-    return best, max(0, int(rest[0]))
+    blocks = blocks_to_refine(table.values, parts, problem.k)
+    most = (_REFINED_CLUSTERS if clusters else _REFINED) * table.outlook.allowed
+    left = open_cells(cells_refined(n, d, most))
+    turn = int(left[0]) // _TURNS
+
+    def further(groups: Ints, most: int) -> tuple[Ints, bool]:
+        cells = open_cells(most)
+        refined = refine_blocks(blocks, parts, groups, problem.k, cells)
+        left[0] -= most - cells[0]
+        return refined, bool(cells[0] > 0)
+
+    best, least = waves[0][0], np.inf
+    for wave in waves:
+        racing, settled = [(cost_of(groups), groups) for groups in wave], True
+        while racing and left[0] >= turn:
+            gaining: list[tuple[float, float, Ints]] = []
+            for cost, groups in racing[: left[0] // turn]:
+                refined, ended = further(groups, turn)
+                reached = cost_of(refined)
+                if reached < least:
+                    best, least, settled = refined, reached, ended
+                if not ended and cost - reached > _PAYS * cost:
+                    gaining.append((reached, cost - reached, refined))
+            gaining.sort(key=itemgetter(0))
+            racing = [(cost, groups) for cost, gained, groups in gaining if cost - _BEHIND * gained <= least]
+        if clusters and not settled and left[0] > 0:
+            best, _ = further(best, int(left[0]))
+            least = cost_of(best)
+    return best, most - of_cells(n, d, int(left[0]))
 
 
 def _mdav(problem: Problem) -> Ints:

@@ -261,7 +261,9 @@ class NumericSearch:
         """
         problem = self.problem
         if cells[0] > 0:
-            return large.refine_blocks(problem.points, blocks_by_number(problem.blocks), groups, problem.k, cells)
+            parts = blocks_by_number(problem.blocks)
+            blocks = large.blocks_to_refine(problem.points, parts, problem.k)
+            return large.refine_blocks(blocks, parts, groups, problem.k, cells)
         if problem.k > _LARGE_GROUPS:
             return groups
         some, watch = min(passes, _AGAIN), new_watch()
