@@ -20,6 +20,7 @@ from shoal.partition.optimal.improve import renumbered
 from shoal.partition.optimal.large import levels_of, refine_blocks
 from shoal.partition.optimal.large_start import start_large
 from shoal.partition.optimal.large_table import LargeTable, lay_out, look_ahead, with_nearer_neighbours
+from shoal.partition.optimal.neighbour_counts import founds_groups
 from shoal.partition.optimal.numeric_search import NumericSearch
 from shoal.partition.optimal.objective import Released, errors_of_groups
 from shoal.partition.optimal.problem import Problem, blocks_by_number
@@ -261,8 +262,21 @@ def test_a_spanning_tree_is_tried_first_where_records_are_in_clusters():
         assert (mst in large_start._tried(problem, table, 0.01, clusters)[0]) == clusters
 
 
+def test_clusters_are_seen_where_groups_are_larger_than_those_as_well():
+    n, k = 9000, 150
+    rng = np.random.default_rng([n, 4, k])
+    centres = 10.0 * rng.normal(size=(n // 225, 4))
+    x = centres[rng.integers(len(centres), size=n)] + rng.normal(size=(n, 4))
+    blocks = rng.integers(3, size=n)  # some 75 of a cluster in each, so that a group has records of several
+    problem, parts = _problem(x, k, blocks), blocks_by_number(blocks)
+    assert large_start._has_clusters(problem, look_ahead(problem).order)
+    by_tree = join_blocks(parts, [mst(Records(x[rows]), k, new_watch()) for rows in parts])
+    refined = large.refine_blocks(large.blocks_to_refine(x, parts, k), parts, by_tree, k, open_cells())
+    assert search(NumericSearch(problem), 0, Budget()).cost < 1.02 * problem.cost(refined)
+
+
 def test_a_table_that_is_not_laid_out_starts_from_clusters_where_there_are_some():
-    n, k = 100_000, 100
+    n, k = 115_000, 100
     rng = np.random.default_rng(5)
     centres = 10.0 * rng.normal(size=(200, 4))
     x = centres[rng.integers(len(centres), size=n)] + rng.normal(size=(n, 4))
@@ -301,7 +315,7 @@ def test_neighbours_are_looked_for_in_strata_no_farther_than_in_the_whole_table(
     [(5000, 3, True), (5000, 43, True), (5000, 44, False), (90_000, 24, True), (90_000, 25, False)],
 )
 def test_groups_are_founded_where_a_record_has_neighbours_enough(records, k, founds):
-    assert large_table.founds_groups(records, k) == founds
+    assert founds_groups(records, k) == founds
     assert (large.lengths(records, 5, k).combined == np.inf) == founds
 
 

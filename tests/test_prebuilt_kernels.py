@@ -134,6 +134,16 @@ def test_numba_is_not_imported_where_the_library_has_all_that_is_needed():
     assert in_new_python(code) == "[1, 0, 2] False"
 
 
+@needs_current
+@pytest.mark.parametrize(("n", "k", "strata"), [(7000, 3, 1), (7000, 12, 1), (7000, 60, 2), (90_000, 100, 1)])
+def test_numba_is_not_imported_for_large_tables_and_large_groups(n, k, strata):
+    code = "import numpy as np, sys, polars as pl, shoal\nrng = np.random.default_rng(0)\n"
+    code += f"table = pl.DataFrame(rng.normal(size=({n}, 3)), schema=list('xyz'))\n"
+    code += f"table = table.with_columns(s=pl.Series(rng.integers({strata}, size={n}).astype(str).tolist()))\n"
+    code += f"shoal.protect(table, {k}, list('xyz'), strata='s')\nprint('numba' in sys.modules)"
+    assert in_new_python(code) == "False"
+
+
 def test_a_kernel_of_another_type_is_compiled():
     tournament = np.array([0, 5, 2, 5], dtype=np.float32)
     assert not held(winner, tournament)

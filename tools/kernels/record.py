@@ -102,8 +102,8 @@ def aggregators() -> None:
     for k in (3, 7):  # cuts of large groups are of another kind
         shoal.protect(numbers(FEW), k, QUASI, options=FAST["optimal"] | {"bound": 2.0})
     shoal.protect(numbers(4 * MANY, 0.1), 3, QUASI, options=FAST["optimal"])  # the densest groups of many records
-    for k in (12, 20):  # searched as large tables are
-        shoal.protect(numbers(MANY), k, QUASI, options=FAST["optimal"])
+    for n, k in ((MANY, 12), (MANY, 20), (2 * MANY, 44)):  # searched as large tables are, and refined
+        shoal.protect(numbers(n), k, QUASI, options=FAST["optimal"])
 
 
 def blockings() -> None:
@@ -190,6 +190,7 @@ def run_as_python() -> Notes:
 
     Kernel.__call__ = call  # type: ignore[method-assign]
     pool.worth_indexing = spanning_tree.worth_indexing = lambda n: n >= MANY
+    pool.worth_indexing_still = lambda n, d: n >= MANY
     box_tree._WORTH = MANY // 2  # distinct records, which are fewer
     operations = {operation: _choose(kernels) for operation, kernels in OPERATIONS.items()}
     for module in {sys.modules[kernel.__module__] for kernel in kernels_of_shoal().values()}:

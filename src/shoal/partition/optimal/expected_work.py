@@ -16,6 +16,7 @@ from shoal.kernels.arrays import Floats
 from shoal.kernels.pool import Pool
 from shoal.kernels.tree import LEAVES, LEVELS, TreePool
 from shoal.partition.optimal.improve import EXACT, find_neighbours
+from shoal.partition.optimal.neighbour_counts import usual_width
 
 SLACKS = (EXACT, 2.25, 4.0, 9.0, 20.0, 50.0, 100.0)
 """By how much squared distances of neighbours may be off; groups are as good with the second as with the first."""
@@ -39,6 +40,8 @@ _COLD = 0.6  # part of the seconds of a proposal, of one that takes improvements
 _EQUAL = 0.2  # power of the part of the records that are distinct with which MDAV takes shorter
 _LOOKED = 0.7  # part of the seconds of the neighbours that MDAV finds which it takes at least
 _LOOKED_AT = 1.6e-9  # of refining: a cell
+_ALL_MOVED, _FOUNDED = 1.2, 15  # nanoseconds of a proposal for each of k, and k from which founding takes as many
+_NONE_FOUNDED = 45  # nanoseconds for all of k where no group is founded
 _MANY = 40  # neighbours that cost as much again as looking at the leaf
 
 
@@ -88,9 +91,11 @@ def of_descending(n: int, d: int, k: int) -> float:
 def of_proposal(n: int, d: int, k: int) -> float:
     """Return the seconds of a proposal; those of a table that does not fit into the fast memory take longer.
 
-    A record looks at some members of the other group, and now and then all of a group are moved.
+    A record looks at some members of the other group. Now and then all of a group are moved, or one is founded, where
+    a record has neighbours enough.
     """
-    return 1e-9 * (40 + d * tried_of(k) + min(2 * k, 100)) * _outside(n, d)
+    moved = k * (_ALL_MOVED + k / _FOUNDED) if usual_width(n, k) >= k else _NONE_FOUNDED
+    return 1e-9 * (40 + d * tried_of(k) + moved) * _outside(n, d)
 
 
 def _outside(n: int, d: int) -> float:

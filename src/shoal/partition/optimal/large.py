@@ -34,7 +34,8 @@ from shoal.partition.optimal.expected_work import (
 )
 from shoal.partition.optimal.improve import renumbered
 from shoal.partition.optimal.large_annealing import Levels, Partition, anneal_region, enter_all
-from shoal.partition.optimal.large_table import LargeTable, founds_groups
+from shoal.partition.optimal.large_table import LargeTable
+from shoal.partition.optimal.neighbour_counts import founds_groups
 from shoal.partition.refine import Surroundings, open_surroundings, refine
 from shoal.partition.search.pace import Lengths, Pace, TellCycle
 from shoal.partition.search.searchable import join_blocks
@@ -72,13 +73,14 @@ def lengths(records: int, columns: int, k: int) -> Lengths:
 def usual_passes(table: LargeTable, left: float) -> int:
     """Return the proposals for each record with which a search takes at most a second more than MDAV twice.
 
-    There are so many seconds ``left`` for it. Where groups are refined after such a cycle, it has time for that.
+    There are so many seconds ``left`` for it. Groups are refined after a longer cycle than the first, where there is
+    time for both.
     """
     (n, d), k = table.values.shape, table.k
     passes = _passes_in(table, left)
     if founds_groups(n, k) or passes <= FIRST:
         return passes
-    return max(FIRST + 1, _passes_in(table, left - min(_REFINING * table.outlook.allowed, of_refining(n, d, k))))
+    return max(FIRST, _passes_in(table, left - min(_REFINING * table.outlook.allowed, of_refining(n, d, k))))
 
 
 def _passes_in(table: LargeTable, left: float) -> int:

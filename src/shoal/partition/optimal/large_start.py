@@ -43,7 +43,8 @@ from shoal.partition.optimal.expected_work import (
     of_spanning_tree,
 )
 from shoal.partition.optimal.large import FIRST, anneal_table, blocks_to_refine, hottest_of, refine_blocks
-from shoal.partition.optimal.large_table import QUICK, LargeTable, Outlook, founds_groups, lay_out, look_ahead
+from shoal.partition.optimal.large_table import LargeTable, Outlook, lay_out, look_ahead
+from shoal.partition.optimal.neighbour_counts import QUICK, founds_groups
 from shoal.partition.optimal.objective import errors_of_groups
 from shoal.partition.optimal.problem import Problem, blocks_by_number, problem_of_rows
 from shoal.partition.optimal.short_start import improve_in_short
@@ -53,9 +54,9 @@ from shoal.partition.search.searchable import TellCost, join_blocks
 _HUGE = 150_000  # records from which the order in which they are looked at matters
 _SOME = 50_000  # records up to which groups so large that none is founded are annealed at the start
 _SMALL = 16  # k up to which it does not matter where to start
-_RACING, _ANNEALING = 0.45, 0.2  # part of the seconds allowed for what is tried there, and for annealing each
-_RACING_TREE = 0.7  # part of them for a spanning tree where there are clusters, which it finds
-_NEAR, _NEAR_GROUPS = 2000, 20  # near records, and groups of them, that tell whether there are
+_RACING, _ANNEALING = 0.25, 0.2  # part of the seconds allowed for what is tried there, and for annealing each
+_RACING_CLUSTERS, _RACING_TREE = 0.5, 0.7  # part of them where there are clusters, and for a tree, which finds these
+_NEAR, _NEAR_GROUP = 2000, 20  # near records, and the size of groups of them, that tell whether there are clusters
 _REFINED, _REFINED_CLUSTERS = 0.2, 0.5  # part of them for refining what is tried there, and where there are clusters
 _TURNS = 4  # parts of that, in each of which one of them is refined
 _PAYS = 0.008  # part of its cost that a start must gain in a turn to have another one
@@ -160,11 +161,12 @@ def _mdav_by_place(problem: Problem, order: Ints) -> Ints:
 
 def _of_blocks(problem: Problem, table: LargeTable, method: Fast | None) -> Ints:
     """Return the groups of a fast method, or the densest where there is none, of each block."""
-    blocks, values, near, k = problem.blocks[table.order], table.values, table.neighbours, problem.k
-    parts = np.split(np.arange(len(blocks)), np.flatnonzero(np.diff(blocks)) + 1)  # blocks follow each other
+    parts, k = blocks_by_number(problem.blocks[table.order]), problem.k  # places of a block follow each other
+    values, near = table.values, table.neighbours
     if method:
         return join_blocks(parts, [_partition(method, values[own], k) for own in parts])
-    return join_blocks(parts, [dense_first(values[own], near[own] - own[0], k, SLACKS[table.slack]) for own in parts])
+    slack = SLACKS[table.slack]
+    return join_blocks(parts, [dense_first(values[own], near[own] - np.int32(own[0]), k, slack) for own in parts])
 
 
 def _race(problem: Problem, table: LargeTable, by_mdav: Ints, threads: int) -> tuple[Ints, float]:
@@ -201,14 +203,14 @@ def _tried(problem: Problem, table: LargeTable, descending: float, clusters: boo
     if clusters:
         room = most - table.outlook.laying_out
         with_tree = taken + _seconds_of(problem, of_spanning_tree) + descending
-        if fast and with_tree > min(_RACING * most, room - table.outlook.densest):
+        if fast and with_tree > min(_RACING_CLUSTERS * most, room - table.outlook.densest):
             fast, with_tree = [], with_tree - descending
         if with_tree <= min(_RACING_TREE * most, room):
             fast, taken = [*fast, mst], with_tree
         elif n <= _SOME:
             fast = [None]
     merging = _seconds_of(problem, of_k_ward) + descending
-    if taken + merging <= _RACING * most:
+    if taken + merging <= (_RACING_CLUSTERS if clusters else _RACING) * most:
         fast.append(k_ward)
         taken += merging
     return fast, taken
@@ -220,12 +222,15 @@ def _seconds_of(problem: Problem, of: Callable[[int, int], float]) -> float:
 
 
 def _has_clusters(problem: Problem, order: Ints) -> bool:
-    """Whether a spanning tree groups some near records better than MDAV does, as it does where they are in clusters."""
+    """Whether a spanning tree groups some near records better than MDAV does, as it does where they are in clusters.
+
+    They are put into small groups: one that is larger than a cluster has parts of several, which a tree joins badly.
+    """
     first = order[: np.count_nonzero(problem.blocks == problem.blocks[order[0]])]
-    size = max(_NEAR, _NEAR_GROUPS * problem.k)
-    start = max(0, (len(first) - size) // 2)
-    near = problem_of_rows(problem, first[start : start + size])
-    by_tree, by_mdav = (near.cost(_partition(method, near.points, near.k)) for method in (mst, mdav))
+    start = max(0, (len(first) - _NEAR) // 2)
+    near = problem_of_rows(problem, first[start : start + _NEAR])
+    k = min(near.k, _NEAR_GROUP)
+    by_tree, by_mdav = (near.cost(_partition(method, near.points, k)) for method in (mst, mdav))
     return by_tree < by_mdav
 
 

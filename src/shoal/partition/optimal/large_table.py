@@ -29,17 +29,11 @@ from shoal.partition.optimal.expected_work import (
     of_proposal,
 )
 from shoal.partition.optimal.improve import find_neighbours
+from shoal.partition.optimal.neighbour_counts import reach, usual_width
 from shoal.partition.optimal.problem import Problem, blocks_by_number
 
-QUICK = 500_000  # records times k up to which more neighbours than usual are found in a moment
 _LOOKING, _BETTER = 0.4, 0.1  # part of the seconds allowed, and of those of a cycle, that neighbours may take
 _SOONER = 1.3  # times the seconds of a lesser slack, from which a larger one saves enough
-_MORE, _MOST = 5, 64  # neighbours of a record: so many more than k at least, and at most
-_SPARSE = 24  # neighbours where k is above that, and no group can be founded by neighbours
-_MANY = (
-    1_000_000  # records times k from which that is so for all large k: finding neighbours would take most of the time
-)
-_LARGE = 16  # k from which other groups are beyond the nearest neighbours
 _LEAST, _GREATEST = 0.01, 1e6  # times the median square: nearer and farther neighbours count as that far
 
 
@@ -115,7 +109,7 @@ def look_ahead(problem: Problem) -> Outlook:
         pool = open_still_pool(problem.points[rows])
         tree = pool if isinstance(pool, TreePool) else open_tree_pool(pool.values)
         orders.append(rows[np.argsort(tree.slots[tree.place_of], kind="stable")])
-        looking += of_neighbours(pool, _reach(n, k, usual_width(n, k), len(rows)))
+        looking += of_neighbours(pool, reach(n, k, usual_width(n, k), len(rows)))
     distinct = (int(find_equal(problem.points)[0].max()) + 1) / n
     seconds = allowed(n, d, k, distinct, float(looking[0]))
     slack = affordable(looking, _LOOKING * seconds)
@@ -141,13 +135,13 @@ def lay_out(problem: Problem, outlook: Outlook, threads: int, passes: int = 0) -
     neighbours, scales = np.empty((n, width), dtype=np.int32), np.zeros(n)
     starts = np.flatnonzero(np.diff(problem.blocks[outlook.order], prepend=-1, append=-1)).tolist()
     for start, stop in pairwise(starts):
-        reach = _reach(n, k, width, stop - start)
-        near = np.zeros((stop - start, max(1, reach)), dtype=np.int32)  # a single record is its own neighbour
-        if reach:
-            _find(open_still_pool(values[start:stop]), near, scales[start:stop], min(k, reach), SLACKS[slack], threads)
-        if reach > width:  # every one of the nearest, and some of those beyond, where other groups are
+        found = reach(n, k, width, stop - start)
+        near = np.zeros((stop - start, max(1, found)), dtype=np.int32)  # a single record is its own neighbour
+        if found:
+            _find(open_still_pool(values[start:stop]), near, scales[start:stop], min(k, found), SLACKS[slack], threads)
+        if found > width:  # every one of the nearest, and some of those beyond, where other groups are
             half = width // 2
-            beyond = np.linspace(half, reach - 1, width - half).astype(np.int64)
+            beyond = np.linspace(half, found - 1, width - half).astype(np.int64)
             near = near[:, np.concatenate([np.arange(half), beyond])]
         # a block smaller than that has its records several times
         neighbours[start:stop] = np.tile(near, (1, -(-width // near.shape[1])))[:, :width] + start
@@ -164,23 +158,6 @@ def with_nearer_neighbours(problem: Problem, table: LargeTable, passes: int, thr
     if affordable(table.outlook.looking, seconds) >= table.slack:
         return table
     return lay_out(problem, table.outlook, threads, passes)
-
-
-def usual_width(records: int, k: int) -> int:
-    """Return how many neighbours of a record are kept."""
-    dense = k < _LARGE or (k <= _MOST and records * k <= _MANY)
-    return min(k + max(_MORE, k // 2), _MOST if dense else _SPARSE)
-
-
-def founds_groups(records: int, k: int) -> bool:
-    """Whether a record has neighbours enough for annealing to found groups of them, and to get their number right."""
-    return k <= _SPARSE or usual_width(records, k) >= k + k // 2
-
-
-def _reach(records: int, k: int, width: int, block: int) -> int:
-    """Return how many neighbours are looked for in a block of so many of the records."""
-    beyond = k >= _LARGE and records * k <= QUICK
-    return min(max(width, 3 * k) if beyond else width, block - 1)
 
 
 def affordable(looking: Floats, seconds: float) -> int:

@@ -32,7 +32,7 @@ from shoal.partition.optimal.objective import errors_of_groups
 from shoal.partition.optimal.problem import Problem, blocks_by_number, problem_of_rows
 from shoal.partition.optimal.regions import cut_regions, improve_region, searched_whole
 from shoal.partition.optimal.start import start
-from shoal.partition.optimal.whole import Block, blocks_of, cycle_of_blocks, lengths
+from shoal.partition.optimal.whole import Block, blocks_of, cycle_of_blocks, lengths, usual_passes
 from shoal.partition.search.few_records import FEW, cheapest_groups
 from shoal.partition.search.found import Proved
 from shoal.partition.search.pace import Lengths, Pace, TellCycle
@@ -117,8 +117,10 @@ class NumericSearch:
         share = 0.1 ** not_by_formula(self.problem)  # a proposal that is not by formula costs tenfold
         if self.problem.objective is not None and not self.problem.objective.plain:
             share *= min(1.0, _SORTED / self.problem.k)
-        share *= min(1.0, _WIDE / self.problem.values.shape[1])
-        return int(np.clip(5e6 * share / self.size, 100 * share, 3000 * share))
+        d = self.problem.values.shape[1]
+        share *= min(1.0, _WIDE / d)
+        passes = float(np.clip(5e6 * share / self.size, 100 * share, 3000 * share))
+        return int(passes) if self._kind != "whole" else usual_passes(self.size, d, self.problem.k, passes)
 
     def start(self, threads: int, tell: TellCost | None = None) -> Reached:
         """Return the groups of fast methods, and the best where it can be told.

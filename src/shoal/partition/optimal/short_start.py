@@ -28,7 +28,7 @@ from shoal.partition.search.searchable import TellCost
 
 _NEAR = 10  # groups near a group
 _LOOKING = 0.3  # part of the seconds allowed that finding them may take
-_SEARCHING = 0.7  # part of the seconds that are left
+_SEARCHING = 0.55  # part of the seconds that are left
 _CHUNK = 20_000  # records at a time, which fit into the fast memory
 
 
