@@ -140,7 +140,7 @@ def test_in_every_branch_no_group_costs_less_than_its_prices(seed, n, k, monkeyp
 def test_branches_end_when_it_is_enough_and_tell_a_bound_that_rises(monkeypatch):
     x = tiny_table(0, 30, d=3)
     told = []
-    whole = tree_of(x, 3, False, monkeypatch, tell=told.append)
+    whole = tree_of(x, 3, False, monkeypatch, keep=lambda tree: told.append(tree.value))
     assert told == sorted(told)
     assert told[0] < told[-1] <= whole.cost
     some = tree_of(x, 3, False, monkeypatch, enough=(told[0] + told[-1]) / 2)

@@ -44,6 +44,8 @@ def proof_row(summary: shoal.Summary) -> dict[str, str]:
     """Return what was proved about the loss, where that is anything."""
     if summary.gap is None or summary.bound is None:
         return {}
+    if summary.bound == 0.0 < summary.gap:
+        return {"gap": "nothing is proved"}
     return {"gap": f"{decimal(summary.gap)} %: no partition loses less than {decimal(summary.bound, 4)} %"}
 
 

@@ -111,8 +111,10 @@ def _lines(total: int, what: str, clock: Callable[[], float]) -> Callable[..., N
             return
         while due <= passed:
             due *= 2.0
-        share = min(100 * done // max(total, 1), 100)
-        sys.stderr.write(f"{what}{f', {words}' if words else ''}: {share} % after {passed:.0f} s\n")
+        share = (
+            f"{min(100 * done // max(total, 1), 100)} % " if done else ""
+        )  # nobody knows how long some searches take
+        sys.stderr.write(f"{what}{f', {words}' if words else ''}: {share}after {passed:.0f} s\n")
         sys.stderr.flush()
 
     return report

@@ -33,6 +33,8 @@ class Option:
         Smallest and largest value allowed.
     choices : tuple of str
         Allowed values, for ``str``.
+    positive : bool
+        Whether 0 is not allowed either.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Option:
     least: float | None = None
     most: float | None = None
     choices: tuple[str, ...] = ()
+    positive: bool = False
 
     def parse(self, value: object) -> object:
         """Return a value of the right type, from a value or from the text of a command line."""
@@ -62,6 +65,8 @@ class Option:
             raise PlanError(f"option '{self.name}' must be at most {LARGEST_OPTION}")
         if self.least is not None and isinstance(value, int | float) and value < self.least:
             raise PlanError(f"option '{self.name}' must be at least {self.least:g}, not {value:g}")
+        if self.positive and value == 0:
+            raise PlanError(f"option '{self.name}' must be above 0; leave it out where there is to be none")
         if self.most is not None and isinstance(value, int | float) and value > self.most:
             raise PlanError(f"option '{self.name}' must be at most {self.most:g}, not {value:g}")
         return value
@@ -77,9 +82,9 @@ class Option:
 
 SEARCH_OPTIONS = (
     Option("steps", "changes to propose; as many as suit the size where nothing is said", None, int, least=0),
-    Option("time", "seconds to search instead of a number of steps", None, float, least=0),
+    Option("time", "seconds to search instead of a number of steps", None, float, least=0, positive=True),
     Option("gap", "end when at most this part of the loss, in percent, could be saved", None, float, least=0, most=100),
-    Option("bound", "seconds to prove afterwards how low the loss could be", None, float, least=0),
+    Option("bound", "seconds to prove afterwards how low the loss could be", None, float, least=0, positive=True),
 )
 """Options of every method that searches."""
 

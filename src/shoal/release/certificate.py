@@ -29,7 +29,7 @@ def certificate_text(proof: Proof | None, plan: Plan, source: Source | None) -> 
     """Return the certificate of a proof as JSON."""
     if proof is None:
         raise PlanError(
-            "nothing was proved about this release; ask for a proof with the option bound, such as bound=60"
+            "nothing was proved about this release; ask for a proof with the option bound, --bound 60s or bound=60"
         )
     refuse_categories(not proof.numbers)
     content: dict[str, Any] = {"certificate": FORMAT, "shoal": shoal_version()}
@@ -102,5 +102,7 @@ def check_certificate(
     if any(path.resolve() == other.resolve() for other in beside):
         raise FileError(f"'{path}' is one of the other files; write the certificate to a file of its own")
     if options.get("bound") is None and options.get("gap") is None:
-        raise PlanError("a certificate is that of a lower bound; ask for one with the option bound, such as bound=60")
+        raise PlanError(
+            "a certificate is that of a lower bound; ask for one with the option bound or gap (--bound 60s, bound=60)"
+        )
     check_target(path, inputs, overwrite)

@@ -188,9 +188,13 @@ def _search_notes(options: Mapping[str, Any], searched: Searched | None) -> list
     wanted = options.get("gap")
     if wanted is not None and searched.gap is not None and searched.gap > wanted:
         notes.append(f"a gap of {wanted:g} % was not reached; {decimal(searched.gap)} % is proved")
-    if options.get("bound") is not None and not searched.bound and searched.gap != 0.0:
-        notes.append("no lower bound was proved in the time for it; give it more, or a smaller k")
     proof = searched.proof
+    proved = bool(searched.bound) or searched.gap == 0.0
+    if proof is not None and proof.proved.interrupted and not searched.interrupted:
+        until = "; what was proved until then holds" if proved else " before anything was proved"
+        notes.append(f"the proof was interrupted{until}")
+    elif options.get("bound") is not None and not proved:
+        notes.append("no lower bound was proved in the time for it; give it more, or a smaller k")
     if proof is not None and proof.proved.cost is not None:
         saved = 100.0 * (1.0 - proof.proved.cost / proof.cost)
         notes.append(

@@ -214,7 +214,7 @@ def _tell(problem: Searchable[Any], report: Report, place: int, records: int) ->
         gap = gap_of(cost, bound) if bound > 0.0 else None
         words = "" if loss is None else f"{problem.measure} {decimal(loss, 4)} %"
         if gap is not None:
-            words += f", gap {decimal(gap)} %"
+            words += f", no partition below {decimal(100.0 * bound / total, 4)} %, gap {decimal(gap)} %"
         report(int((place + part) * records), Standing(words, loss, gap))
 
     return tell

@@ -96,6 +96,13 @@ class Bound:
     multipliers: Floats = field(default_factory=lambda: np.zeros(0))
 
 
+KeepBound = Callable[[Bound], object]  # is given every bound that is higher than those before
+
+
+def untold(_: object) -> None:
+    """Keep nothing: nobody wants to know of bounds on the way."""
+
+
 def lower_bound(  # noqa: PLR0915 - a loop in one piece
     values: Floats,
     k: int,
@@ -106,13 +113,13 @@ def lower_bound(  # noqa: PLR0915 - a loop in one piece
     rounds: int = 1000,
     threads: int = 1,
     enough: float | None = None,
-    tell: Callable[[float], object] = float,
+    keep: KeepBound = untold,
 ) -> Bound:
     """Return a lower bound on the sum of squares of every partition of ``values`` (n, d) into groups of at least k.
 
     ``seen`` are groups to begin with, ``groups`` is a partition known. It ends when the bound is complete or reaches
-    ``enough``, after a number of rounds or at a moment of the monotonic clock, with the best bound so far; ``tell`` is
-    told whenever that has risen.
+    ``enough``, after a number of rounds or at a moment of the monotonic clock, with the best bound so far, which
+    is given to ``keep`` whenever it has risen.
 
     >>> from shoal.partition.optimal.seen_groups import no_groups
     >>> x = np.array([[0.0, 0.0], [0.0, 1.0], [5.0, 5.0], [5.0, 6.0]])
@@ -182,7 +189,7 @@ def lower_bound(  # noqa: PLR0915 - a loop in one piece
         if value > proved.value:
             complete = near.free and value >= near.value * (1 - _CLOSE)
             proved = Bound(value, done, complete, seen, feasible - (math.fsum(feasible) - value) / n)
-            tell(value)
+            keep(proved)
         if proved.complete or (enough is not None and proved.value >= enough):
             break
         if len(priced.found[0]) == 0:

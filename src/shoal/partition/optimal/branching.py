@@ -21,11 +21,13 @@ import itertools
 import math
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal.partition.optimal.bound import Bound, untold
 from shoal.partition.optimal.cuts import counts_of
 from shoal.partition.optimal.cutting import Cutting, Node, raised
 from shoal.partition.optimal.decisions import Decisions, Pair, allowed
@@ -34,10 +36,7 @@ from shoal.partition.optimal.program import Program
 from shoal.partition.optimal.seen_groups import SeenGroups, matrix_of, no_groups, take_groups
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from shoal.kernels.arrays import Ints
-    from shoal.partition.optimal.bound import Bound
 
 ENOUGH = 1e-5  # part of the cost of the best partition known within which a branch needs no look
 _PATIENCE = (2, 0.03)  # how often in a row cuts of a branch may close less than this part of what is missing
@@ -72,13 +71,16 @@ class Tree:
     limit: float = math.inf
 
 
+KeepTree = Callable[[Tree], object]  # is given the tree of branches before each division
+
+
 def leaves_of(branch: Branch) -> list[Branch]:
     """Return the branches that were not divided."""
     return [branch] if branch.parts is None else [leaf for part in branch.parts for leaf in leaves_of(part)]
 
 
 def branched_in_list(
-    own: Cutting, root: Node, groups: Ints, *, enough: float | None = None, tell: Callable[[float], object] = float
+    own: Cutting, root: Node, groups: Ints, *, enough: float | None = None, keep: KeepTree = untold
 ) -> Tree | None:
     """Divide branches in which only those groups count that better partitions are made of; None where they are many."""
     best, cost = groups, own.known
@@ -94,8 +96,11 @@ def branched_in_list(
         node = replace(node, bound=replace(root.bound, seen=that_count(own, listed, root.bound, limit)))
     own = replace(own, known=cost)
     node = raised_in_list(own, node, limit)
-    tree = branched(own, node, best, enough=enough, tell=tell, limit=limit)
-    return replace(tree, listed=root.bound, limit=limit)
+
+    def whole(tree: Tree) -> Tree:
+        return replace(tree, listed=root.bound, limit=limit)
+
+    return whole(branched(own, node, best, enough=enough, keep=lambda tree: keep(whole(tree)), limit=limit))
 
 
 def branched(
@@ -104,21 +109,20 @@ def branched(
     groups: Ints,
     *,
     enough: float | None = None,
-    tell: Callable[[float], object] = float,
+    keep: KeepTree = untold,
     limit: float | None = None,
 ) -> Tree:
     """Divide branches until the bound reaches the best partition that is known, or ``enough``, or the time is over.
 
-    With a ``limit`` the groups seen are all that partitions below it are made of, and nothing is priced.
+    With a ``limit`` the groups seen are all that partitions below it are made of, and nothing is priced. What is proved
+    before each division is given to ``keep``.
     """
     first = Branch(root)
     best, cost = _whole(root, len(groups), own.known) or (groups, own.known)
     numbers, divided = itertools.count(), 0
     heap = [(root.bound.value, next(numbers), first)]
-    value = root.bound.value
     while not own.over():
-        value = max(value, min(heap[0][0], cost)) if heap else cost * (1 - ENOUGH)
-        tell(min(value, cost))
+        keep(_tree(first, best, cost))
         if not heap or heap[0][0] >= _goal(cost, enough):
             break
         _, _, branch = heapq.heappop(heap)
@@ -149,7 +153,12 @@ def branched(
         branch.pair, branch.parts = pair, (parts[0], parts[1])
         # its parts have what they need of it
         branch.node = replace(node, bound=replace(node.bound, seen=no_groups()), relaxed=None, basis=None)
-    return Tree(first, min(leaf.node.bound.value for leaf in leaves_of(first)), best, cost)
+    return _tree(first, best, cost)
+
+
+def _tree(first: Branch, groups: Ints, cost: float) -> Tree:
+    """Return what is proved by the branches so far."""
+    return Tree(first, min(leaf.node.bound.value for leaf in leaves_of(first)), groups, cost)
 
 
 def _goal(cost: float, enough: float | None) -> float:

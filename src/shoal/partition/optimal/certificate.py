@@ -6,7 +6,9 @@ In each block prices come first (:mod:`.bound`), then cuts (:mod:`.cutting`) and
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,29 +48,52 @@ def prove(
 
     Blocks share the time by the squares of their sizes; in each the bound of the plain relaxation is raised by cuts and
     then by branches, for at least half of the time, where k is small. ``enough`` is a bound at which to end where there
-    is one block, ``seen`` the groups that a search has seen in each.
+    is one block, ``seen`` the groups that a search has seen in each. An interruption leaves what is proved until then.
     """
     parts = blocks_by_number(problem.blocks)
     shares = np.array([len(rows) ** 2 for rows in parts], dtype=np.float64)
-    proved, complete, prices, penalties, branches = 0.0, True, np.zeros(len(problem)), [], []
-    labels = []
+    owns = [np.unique(groups[rows], return_inverse=True)[1].astype(np.int64) for rows in parts]
+    proofs: list[Bound | Tree | None] = [None] * len(parts)
     alone = len(parts) == 1
-    for i, rows in enumerate(parts):
-        now = time.monotonic()
-        end = now + (until - now) * float(shares[i] / shares[i:].sum())
-        values = np.ascontiguousarray(problem.values[rows])
-        own = np.unique(groups[rows], return_inverse=True)[1].astype(np.int64)
-        block = _Block(values, problem.k, own, seen[i] if seen else no_groups(), threads)
-        goal, told = (enough, tell) if alone else (None, float)
-        found, tree = _prove_block(block, now, end, goal, told)
-        labels.append(own if tree is None else tree.groups)
-        if tree is None or (tree.root.parts is None and tree.listed is None):
-            proved, complete = proved + found.value, complete and found.complete
-            prices[rows] = found.prices
-            penalties += penalties_of(found, rows)
-        else:
-            proved, complete = proved + tree.value, complete and tree.value >= tree.cost * (1.0 - ENOUGH)
-            branches.append(Branches(rows, _fork(tree.root, rows, tree.listed is not None), _listing(tree, rows)))
+
+    def keep(place: int, proof: Bound | Tree) -> None:
+        proofs[place] = proof
+        tell(sum(own.value for own in proofs if own))
+
+    interrupted = False
+    try:
+        for i, rows in enumerate(parts):
+            now = time.monotonic()
+            end = now + (until - now) * float(shares[i] / shares[i:].sum())
+            values = np.ascontiguousarray(problem.values[rows])
+            block = _Block(values, problem.k, owns[i], seen[i] if seen else no_groups(), threads)
+            proofs[i] = _prove_block(block, now, end, enough if alone else None, partial(keep, i))
+    except KeyboardInterrupt:
+        interrupted = True
+    proved = _joined(problem, groups, parts, owns, proofs)
+    return proved._replace(complete=proved.complete and not interrupted, interrupted=interrupted)
+
+
+def _joined(
+    problem: Problem, groups: Ints, parts: list[Ints], owns: list[Ints], proofs: list[Bound | Tree | None]
+) -> Proved:
+    """Return the proof of a table from those of its blocks; of a block without one nothing but 0 is proved.
+
+    ``owns`` are the groups of each block in the partition that is known.
+    """
+    proved, complete, prices, penalties, branches, labels = 0.0, True, np.zeros(len(problem)), [], [], []
+    for rows, own, proof in zip(parts, owns, proofs, strict=True):
+        labels.append(proof.groups if isinstance(proof, Tree) else own)
+        if isinstance(proof, Tree) and (proof.root.parts is not None or proof.listed is not None):
+            proved, complete = proved + proof.value, complete and proof.value >= proof.cost * (1.0 - ENOUGH)
+            branches.append(Branches(rows, _fork(proof.root, rows, proof.listed is not None), _listing(proof, rows)))
+            continue
+        bound = proof.root.node.bound if isinstance(proof, Tree) else proof
+        complete = complete and bound is not None and bound.complete
+        if bound is not None:
+            proved += bound.value
+            prices[rows] = bound.prices
+            penalties += penalties_of(bound, rows)
     better = join_blocks(parts, labels)
     cost, known = problem.cost(better), problem.cost(groups)
     found_better = (better, cost) if cost < known * (1.0 - 1e-12) else (None, None)
@@ -87,26 +112,23 @@ class _Block:
 
 
 def _prove_block(
-    block: _Block, now: float, end: float, enough: float | None, tell: TellBound
-) -> tuple[Bound, Tree | None]:
-    """Return the bound of a block, and the tree of branches where it came to that."""
+    block: _Block, now: float, end: float, enough: float | None, keep: Callable[[Bound | Tree], object]
+) -> Bound | Tree:
+    """Return the bound of a block, or the tree of branches where it came to that; better and better ones on the way."""
     half = (now + end) / 2
-    how: dict[str, Any] = {"threads": block.threads, "enough": enough, "tell": tell}
-    found = lower_bound(block.values, block.k, block.seen, block.groups, until=half, **how)
+    how: dict[str, Any] = {"enough": enough, "keep": keep}
+    found = lower_bound(block.values, block.k, block.seen, block.groups, until=half, threads=block.threads, **how)
     if found.rounds == 0 or (enough is not None and found.value >= enough):
-        return found, None
+        return found
     table = cutting_of(block.values, block.k, block.groups, block.threads, end)
     if block.k > LARGEST_K:
-        return raised_by_sets(table, root_of(found), enough=enough, tell=tell).bound, None
-    root = raised(table, root_of(found), enough=enough, tell=tell)
+        return raised_by_sets(table, root_of(found), **how).bound
+    root = raised(table, root_of(found), **how)
     if root.relaxed is None or (enough is not None and root.bound.value >= enough):
-        return root.bound, None
+        return root.bound
     groups, cost = best_of_seen(table, root, block.groups, table.known)
     table = replace(table, known=cost)
-    tree = branched_in_list(table, root, groups, enough=enough, tell=tell)
-    if tree is None:
-        tree = branched(table, root, groups, enough=enough, tell=tell)
-    return root.bound, tree
+    return branched_in_list(table, root, groups, **how) or branched(table, root, groups, **how)
 
 
 def _listing(tree: Tree, rows: Ints) -> Listing | None:

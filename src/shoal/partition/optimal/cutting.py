@@ -44,7 +44,7 @@ import numpy as np
 from shoal.kernels.representatives import group_rows
 from shoal.kernels.threads import run_watched
 from shoal.kernels.watch import new_watch
-from shoal.partition.optimal.bound import Bound, lowered, ranked
+from shoal.partition.optimal.bound import Bound, KeepBound, lowered, ranked, untold
 from shoal.partition.optimal.cuts import (
     Cuts,
     broken_cuts,
@@ -141,7 +141,7 @@ def raised(  # noqa: PLR0915 - a loop in one piece
     *,
     enough: float | None = None,
     patience: tuple[int, float] = (_VAIN, 0.0),
-    tell: Callable[[float], object] = float,
+    keep: KeepBound = untold,
 ) -> Node:
     """Raise the bound of a branch by column generation and cuts, until it is enough or no cut helps.
 
@@ -191,7 +191,7 @@ def raised(  # noqa: PLR0915 - a loop in one piece
                 cuts=take_cuts(cuts, active),
                 multipliers=relaxed.multipliers[active],
             )
-            tell(value)
+            keep(proved)
         if enough is not None and proved.value >= enough:
             break
         if relaxed.value - value > close and len(seen) > before:

@@ -224,12 +224,15 @@ def _seconds_of(problem: Problem, of: Callable[[int, int], float]) -> float:
 def _has_clusters(problem: Problem, order: Ints) -> bool:
     """Whether a spanning tree groups some near records better than MDAV does, as it does where they are in clusters.
 
-    They are put into small groups: one that is larger than a cluster has parts of several, which a tree joins badly.
+    They are of the largest block, each of those that are equal once, and put into small groups: one that is larger than
+    a cluster has parts of several, which a tree joins badly.
     """
-    first = order[: np.count_nonzero(problem.blocks == problem.blocks[order[0]])]
-    start = max(0, (len(first) - _NEAR) // 2)
-    near = problem_of_rows(problem, first[start : start + _NEAR])
-    k = min(near.k, _NEAR_GROUP)
+    blocks = problem.blocks[order]
+    largest = order[blocks == np.bincount(blocks).argmax()]
+    start = max(0, (len(largest) - _NEAR) // 2)
+    points = np.unique(problem.points[largest[start : start + _NEAR]], axis=0)
+    k = min(problem.k, _NEAR_GROUP)
+    near = Problem(points, None, np.zeros(len(points), dtype=np.int64), None, k)
     by_tree, by_mdav = (near.cost(_partition(method, near.points, k)) for method in (mst, mdav))
     return by_tree < by_mdav
 

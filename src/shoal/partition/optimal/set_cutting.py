@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.partition.optimal.bound import Bound, lowered, ranked
+from shoal.partition.optimal.bound import Bound, KeepBound, lowered, ranked, untold
 from shoal.partition.optimal.cuts import Cuts, broken_sets, clusters_of, join_cuts, take_cuts
 from shoal.partition.optimal.cutting import CLOSE, Cutting, Node, rounding_of
 from shoal.partition.optimal.program import Program
@@ -30,8 +30,6 @@ from shoal.partition.optimal.seen_groups import add_found, trim
 from shoal.partition.optimal.set_pricing import price_sets, price_smallest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from shoal.kernels.arrays import Floats, Ints
 
 _PART = 0.1  # part of the gap that is left within which a bound is high enough to add cuts
@@ -44,9 +42,7 @@ _BRANCHES = 1000  # of a root
 _MOST = 15  # times n: groups of the linear problem from which those that cost too much are dropped
 
 
-def raised_by_sets(
-    own: Cutting, node: Node, *, enough: float | None = None, tell: Callable[[float], object] = float
-) -> Node:
+def raised_by_sets(own: Cutting, node: Node, *, enough: float | None = None, keep: KeepBound = untold) -> Node:
     """Raise the bound of a table by column generation and cuts of sets, until it is enough or no cut helps."""
     n, k, known = len(own.values), own.k, own.known
     proved, seen, cuts, basis, last = node.bound, node.bound.seen, node.cuts, node.basis, None
@@ -67,7 +63,7 @@ def raised_by_sets(
             seen = add_found(seen, own.values, found, k)
             if bound.value > proved.value:
                 proved = bound
-                tell(bound.value)
+                keep(bound)
             if enough is not None and proved.value >= enough:
                 break
             far = relaxed.value - proved.value > max(CLOSE * known, _PART * (known - relaxed.value))

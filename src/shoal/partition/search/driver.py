@@ -22,6 +22,8 @@ from shoal.partition.search.pace import Pace, TellCycle
 from shoal.partition.search.proof import GapGoal, certify
 from shoal.partition.search.searchable import S, Searchable, Tell
 
+_SHORT = 1.0  # seconds that a search without a time counts as, beside those of a proof
+
 
 def search(
     problem: Searchable[S],
@@ -46,14 +48,15 @@ def search(
     if budget.gap is not None:
         goal = GapGoal(problem, budget.gap, until, passes is not None or until is not None, threads)
     before: deque[Ints] = deque(maxlen=keep)
-    cycles = _cycles(problem, seed, passes, until=until, threads=threads, tell=tell, goal=goal, before=before)
+    of_search, of_proof = _shares(tell, budget)
+    cycles = _cycles(problem, seed, passes, until=until, threads=threads, tell=of_search, goal=goal, before=before)
     state, done, interrupted = cycles
     cost, exact = problem.cost(state), problem.exact(state)
     proved = goal.proved if goal else None
     if cost == 0.0 or (exact and problem.why_no_bound() is None):
         proved = Proved(cost)
     elif budget.bound is not None and not interrupted:
-        proved, interrupted = certify(problem, state, cost, budget.bound, threads, tell)
+        proved = certify(problem, state, cost, budget.bound, threads, of_proof)
     groups = problem.groups(state)
     return Found(
         groups,
@@ -67,6 +70,18 @@ def search(
         bound=proved.bound if proved else None,
         before=tuple(other for other in before if not np.array_equal(other, groups)),
         proof=proved,
+    )
+
+
+def _shares(tell: Tell | None, budget: Budget) -> tuple[Tell | None, Tell | None]:
+    """Return what is told of the search and of a proof after it, as parts of both: a search without a time is short."""
+    if tell is None or budget.bound is None:
+        return tell, tell
+    time = budget.time or _SHORT
+    share = time / (time + budget.bound)
+    return (
+        lambda part, cost, bound: tell(share * part, cost, bound),
+        lambda part, cost, bound: tell(share + (1.0 - share) * part, cost, bound),
     )
 
 
@@ -107,7 +122,7 @@ def _cycles(
         cost = problem.cost(state)
         try:
             if goal and goal.reached(state, cost, done):
-                break
+                return state, done, goal.proved.interrupted
             whole = passes or (done + left if np.isfinite(left) else 0)
             progress = _of_cycle(tell, (done, this, whole), cost, goal.proved.bound if goal else 0.0)
             found = problem.cycle(state, this, (seed, cycle), threads, pace, progress)

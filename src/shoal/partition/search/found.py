@@ -55,7 +55,7 @@ class Branches(NamedTuple):
 
 
 class Proved(NamedTuple):
-    """A lower bound, whether it is as high as it gets, and what proves it.
+    """A lower bound, whether it is as high as it gets, what proves it, and whether somebody ended the proof early.
 
     Prices (n,) and penalties are those of all rows but of blocks that have ``branches``. ``groups`` (n,) are a better
     partition than the one known, where the proof came across one, which costs ``cost``.
@@ -68,6 +68,7 @@ class Proved(NamedTuple):
     branches: tuple[Branches, ...] = ()
     groups: Ints | None = None
     cost: float | None = None
+    interrupted: bool = False
 
 
 @dataclass(frozen=True)

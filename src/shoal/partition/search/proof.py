@@ -49,26 +49,16 @@ class GapGoal(Generic[S]):
                 until = min(until, (time.monotonic() + self._until) / 2)
             enough = cost * (1.0 - self._gap / 100.0)
             proved = self._problem.prove(state, until, self._threads, enough)
-            self.proved = (
-                proved if proved.bound >= self.proved.bound else self.proved._replace(complete=proved.complete)
-            )
-            self._vain = 0
+            if proved.bound < self.proved.bound:
+                proved = self.proved._replace(complete=proved.complete, interrupted=proved.interrupted)
+            self.proved, self._vain = proved, 0
+            if proved.interrupted:
+                return True
         return gap_of(cost, self.proved.bound) <= self._gap or (not self._budget and self._vain >= _VAIN)
 
 
-def certify(
-    problem: Searchable[S], state: S, cost: float, seconds: float, threads: int, tell: Tell | None
-) -> tuple[Proved, bool]:
-    """Return a bound on what was found, and whether the proof was interrupted: what was proved until then holds."""
-    proved = 0.0
-
-    def told(value: float) -> None:
-        nonlocal proved
-        proved = max(proved, value)
-        if tell:
-            tell(1.0, cost, proved)
-
-    try:
-        return problem.prove(state, time.monotonic() + seconds, threads, tell=told), False
-    except KeyboardInterrupt:
-        return Proved(proved), True
+def certify(problem: Searchable[S], state: S, cost: float, seconds: float, threads: int, tell: Tell | None) -> Proved:
+    """Return a bound on what was found; where the proof was interrupted, what was proved until then."""
+    began = time.monotonic()
+    told = (lambda value: tell(min(1.0, (time.monotonic() - began) / seconds), cost, value)) if tell else float
+    return problem.prove(state, began + seconds, threads, tell=told)

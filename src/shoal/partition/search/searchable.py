@@ -123,7 +123,8 @@ class Searchable(Protocol[S]):
     ) -> Proved:
         """Return a lower bound, and what proves it, until a moment of the monotonic clock.
 
-        ``enough`` is a bound at which to end; ``tell`` is told whenever the bound has risen.
+        ``enough`` is a bound at which to end; ``tell`` is told whenever the bound has risen. An interruption ends it
+        with what is proved until then.
         """
         ...
 

@@ -234,18 +234,24 @@ class MixedSearch:
         self, state: list[Reached], until: float, threads: int, enough: float | None = None, tell: TellBound = float
     ) -> Proved:
         """Return a lower bound until a moment of the monotonic clock: blocks share the time by their sizes."""
-        proved, complete = 0.0, True
+        proved, complete = np.zeros(len(self.problems)), np.zeros(len(self.problems), dtype=np.bool_)
         sizes = np.array([len(problem) ** 2 for problem in self.problems], dtype=np.float64)
-        alone = len(self.problems) == 1
-        for i, (problem, reached) in enumerate(zip(self.problems, state, strict=True)):
-            now = time.monotonic()
-            end = now + (until - now) * float(sizes[i] / sizes[i:].sum())
-            goal, told = (enough, tell) if alone else (None, float)
-            found = lower_bound(problem, reached.portions, end, threads, enough=goal, tell=told)
-            proved, complete = proved + found.value, complete and found.complete
-        if not alone:
-            tell(proved)
-        return Proved(proved, complete)
+        goal, interrupted = enough if len(self.problems) == 1 else None, False
+
+        def told(place: int, value: float) -> None:
+            proved[place] = value
+            tell(float(proved.sum()))
+
+        try:
+            for i, (problem, reached) in enumerate(zip(self.problems, state, strict=True)):
+                now = time.monotonic()
+                end = now + (until - now) * float(sizes[i] / sizes[i:].sum())
+                found = lower_bound(problem, reached.portions, end, threads, enough=goal, tell=partial(told, i))
+                told(i, found.value)
+                complete[i] = found.complete
+        except KeyboardInterrupt:
+            interrupted = True
+        return Proved(float(proved.sum()), bool(complete.all()), interrupted=interrupted)
 
 
 def _near(reached: Reached) -> Ints:
