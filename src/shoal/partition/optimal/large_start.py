@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -57,11 +56,8 @@ _SMALL = 16  # k up to which it does not matter where to start
 _RACING, _ANNEALING = 0.25, 0.2  # part of the seconds allowed for what is tried there, and for annealing each
 _RACING_CLUSTERS, _RACING_TREE = 0.5, 0.7  # part of them where there are clusters, and for a tree, which finds these
 _NEAR, _NEAR_GROUP = 2000, 20  # near records, and the size of groups of them, that tell whether there are clusters
-_REFINED, _REFINED_CLUSTERS = 0.2, 0.5  # part of them for refining what is tried there, and where there are clusters
-_TURNS = 4  # parts of that, in each of which one of them is refined
-_PAYS = 0.008  # part of its cost that a start must gain in a turn to have another one
-_BEHIND = 2  # times what it gained in a turn that it may be behind the best
-
+_REFINED, _REFINED_CLUSTERS = 0.2, 0.75  # part of them for refining what is tried there, and where there are clusters
+_TURNS = 32  # parts of that: the first turn of each that is refined, before the better ones have longer turns
 
 Fast = Callable[[Records, int, Ints], Ints]
 
@@ -77,6 +73,14 @@ class Start(NamedTuple):
     outlook: Outlook
     table: LargeTable | None
     left: float
+
+
+class _Racing(NamedTuple):
+    """Groups that are refined, what they cost, and whether nothing more is gained."""
+
+    cost: float
+    groups: Ints
+    ended: bool = False
 
 
 def start_large(problem: Problem, threads: int, tell: TellCost | None = None) -> Start:
@@ -186,7 +190,8 @@ def _race(problem: Problem, table: LargeTable, by_mdav: Ints, threads: int) -> t
         taken += descending
     starts = [_descend(table, groups, threads) for groups in made]
     if not founds_groups(n, k):
-        best, seconds = _refined(problem, table, (starts, [*made, by_mdav]), clusters=mst in fast)
+        others = made if made[-1] is by_mdav else [*made, by_mdav]
+        best, seconds = _refined(problem, table, [*starts, *others], clusters=mst in fast)
         return best, taken + seconds
     return min(starts, key=partial(_cost, table)), taken
 
@@ -237,47 +242,34 @@ def _has_clusters(problem: Problem, order: Ints) -> bool:
     return by_tree < by_mdav
 
 
-def _refined(
-    problem: Problem, table: LargeTable, waves: tuple[list[Ints], ...], *, clusters: bool
-) -> tuple[Ints, float]:
+def _refined(problem: Problem, table: LargeTable, starts: list[Ints], *, clusters: bool) -> tuple[Ints, float]:
     """Return the best of the starts, refined as long as that pays, and the seconds that it takes.
 
     What a start costs before it is refined says little: groups of ``mst`` that cost twice as much as others are the
-    best when those that are too small have been dissolved. So all of a wave are refined in turns, but for those that
-    are too far behind to be the best in the end, and those with which hardly anything is gained. Where there are
-    clusters refining gains more than annealing, and the best of a wave is refined until nothing is gained.
+    best when those that are too small have been dissolved. So all of them are refined for a turn, the better half for
+    another one twice as long, and so on (successive halving), until one is left that goes on to the end.
+
+    Source: Z. Karnin, T. Koren and O. Somekh, Almost optimal exploration in multi-armed bandits, ICML 2013.
     """
-    (n, d), cost_of = table.values.shape, partial(_cost, table)
+    n, d = table.values.shape
     parts = blocks_by_number(problem.blocks[table.order])
     blocks = blocks_to_refine(table.values, parts, problem.k)
     most = (_REFINED_CLUSTERS if clusters else _REFINED) * table.outlook.allowed
-    left = open_cells(cells_refined(n, d, most))
-    turn = int(left[0]) // _TURNS
-
-    def further(groups: Ints, most: int) -> tuple[Ints, bool]:
-        cells = open_cells(most)
-        refined = refine_blocks(blocks, parts, groups, problem.k, cells)
-        left[0] -= most - cells[0]
-        return refined, bool(cells[0] > 0)
-
-    best, least = waves[0][0], np.inf
-    for wave in waves:
-        racing, settled = [(cost_of(groups), groups) for groups in wave], True
-        while racing and left[0] >= turn:
-            gaining: list[tuple[float, float, Ints]] = []
-            for cost, groups in racing[: left[0] // turn]:
-                refined, ended = further(groups, turn)
-                reached = cost_of(refined)
-                if reached < least:
-                    best, least, settled = refined, reached, ended
-                if not ended and cost - reached > _PAYS * cost:
-                    gaining.append((reached, cost - reached, refined))
-            gaining.sort(key=itemgetter(0))
-            racing = [(cost, groups) for cost, gained, groups in gaining if cost - _BEHIND * gained <= least]
-        if clusters and not settled and left[0] > 0:
-            best, _ = further(best, int(left[0]))
-            least = cost_of(best)
-    return best, most - of_cells(n, d, int(left[0]))
+    left = cells_refined(n, d, most)
+    turn = left // _TURNS
+    racing = [_Racing(_cost(table, groups), groups) for groups in starts]
+    while left > 0 and not all(one.ended for one in racing):
+        for place, one in enumerate(racing):
+            if left > 0 and not one.ended:
+                cells = open_cells(min(turn, left))
+                left -= int(cells[0])
+                groups = refine_blocks(blocks, parts, one.groups, problem.k, cells)
+                left += int(cells[0])
+                racing[place] = _Racing(_cost(table, groups), groups, bool(cells[0] > 0))
+        racing.sort(key=lambda one: one.cost)
+        del racing[(len(racing) + 1) // 2 :]
+        turn *= 2
+    return racing[0].groups, most - of_cells(n, d, max(left, 0))
 
 
 def _mdav(problem: Problem) -> Ints:

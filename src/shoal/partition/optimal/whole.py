@@ -36,9 +36,13 @@ _NOISE = 0.005  # part of the cost of groups seen by which every second draw cha
 _MENDED = 3000  # proposals a record, at most, for what a partition drawn left over
 _HEATS = (0.05, 0.15, 0.4, 1.0)  # first temperatures for that
 _TWICE = 1910  # proposals a record from which a search combines twice
-_SECONDS = 1.5  # of two cores, which share the work, that a search may take where nothing is said
-_PROPOSED = 8e-8, 4e-9, 5e-10  # seconds of a proposal in all annealings at the same time, for each column, and k of it
-_FIRST, _SECOND, _DEAREST = 3.4e-5, 8e-5, 6.0  # of combining once, and once more: a record, and a column over k squared
+_SECONDS = 1.6  # of two cores, which share the work, that a search may take where nothing is said
+_PROPOSED = (
+    7.2e-8,
+    3.6e-9,
+    4.5e-10,
+)  # seconds of a proposal in all annealings at the same time, for each column, and k of it
+_FIRST, _SECOND, _DEAREST = 3e-5, 8e-5, 4.2  # of combining once, and once more: a record, and a column over k squared
 
 
 @dataclass(frozen=True)
@@ -70,8 +74,8 @@ def usual_passes(n: int, d: int, k: int, most: float) -> int:
 
     To combine a second time takes longest, and gains so much that other proposals are spared for it where they can be.
 
-    >>> [usual_passes(n, d, 3, 3000) for n, d in ((1000, 10), (1600, 10), (2200, 10))]
-    [3000, 1924, 1909]
+    >>> [usual_passes(n, d, 3, 3000) for n, d in ((1000, 10), (2000, 10), (2200, 10))]
+    [3000, 2282, 1909]
     """
     proposal, column, member = _PROPOSED
     each = n * (proposal + d * (column + k * member))
