@@ -1,6 +1,6 @@
 """Check a certificate of shoal: that a partition costs what it says, and that none costs less than what it proves.
 
-    python tools/check_certificate.py CERTIFICATE.json TABLE.csv [--delimiter ";"]
+    python tools/check_certificate.py CERTIFICATE.json TABLE.csv [--delimiter ";"] [--decimal ","]
 
 It shares no code with shoal, and believes nothing but the prices and multipliers. From the table it computes the scaled
 columns, what the partition costs, and that all groups have at least k records and stay inside their blocks. Then it
@@ -34,16 +34,14 @@ a unit, and sums of these are exact. Before, a distance is lowered by more than 
 floating-point sum. Groups of a list are compared with prices in floating-point numbers, and what is proved is lowered
 by more than their rounding errors.
 
-Groups that cost less are looked for by `cheaper_groups.py` and `most_of_a_set.py`, beside this. Ends with 0 where all
-is true, and with 1 and the reason otherwise.
+Both files are read by `certificate_files.py`, and groups that cost less are looked for by `cheaper_groups.py` and
+`most_of_a_set.py`, beside this. Ends with 0 where all is true, and with 1 and the reason otherwise.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import itertools
-import json
 import math
 import sys
 from collections.abc import Iterator
@@ -53,9 +51,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
+from certificate_files import UncheckedError, bytes_of, columns_of, delimiter, other_source, read_certificate
 from cheaper_groups import cheaper
 from easy_blocks import along_a_line, of_a_few, squares
 from most_of_a_set import suspects
+from plain_numbers import found_and_said, in_percent
+from scaled_columns import scaled
 
 TOLERANCE = 1e-9  # part of a sum by which what the certificate says may differ from what is found here
 ROUNDING = 1e-12  # more than the part of a sum of squares that its rounding errors are
@@ -76,33 +77,42 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Check a certificate of shoal against the table it is about.")
     parser.add_argument("certificate", type=Path)
     parser.add_argument("table", type=Path)
-    parser.add_argument("--delimiter", default=",")
+    parser.add_argument("--delimiter", type=delimiter, default=",", help="one character, or \\t for a tab")
+    parser.add_argument("--decimal", choices=[".", ","], default=".", help="decimal mark of the table")
     given = parser.parse_args(arguments)
+    made_from = None
     try:
-        certificate = json.loads(given.certificate.read_text(encoding="utf-8"))
-        columns = read_columns(given.table, certificate["columns"], given.delimiter)
-        cost, proved, total, least = check(certificate, columns)
-    except UntrueError as error:
-        print(f"NOT TRUE: {error}")
-        return 1
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        print(f"NOT CHECKED: {type(error).__name__}: {error}")
+        certificate = read_certificate(given.certificate)
+        table = bytes_of(given.table)
+        made_from = other_source(certificate, table)
+        columns = columns_of(given.table, table, certificate["columns"], given.delimiter, given.decimal)
+        # what overflows would be infinite or no number, and compare as if it were fine
+        with np.errstate(over="raise", invalid="raise", divide="raise"):
+            cost, proved, total, least = check(certificate, columns)
+    except (UntrueError, UncheckedError, ArithmeticError, RecursionError) as error:
+        print(refusal(error))
+        if made_from is not None:
+            print(f"this table is not the file that the certificate was made from, '{made_from}'; check that one")
         return 1
     percent, gap = 100.0 / total if total > 0.0 else 0.0, 100.0 * (1.0 - proved / cost) if cost > 0.0 else 0.0
     print(f"true: loses {percent * cost:.6f} %, no partition less than {percent * proved:.6f} %, gap {gap:.4f} %")
     if least < cost:
         gap = 100.0 * (1.0 - proved / least) if least > 0.0 else 0.0
         print(f"a better partition is known, which loses {percent * least:.6f} %, gap {gap:.4f} %")
+    if made_from is not None:
+        print(f"the bytes of this table are not those of '{made_from}', which it was made from, but the figures hold")
     return 0
 
 
-def read_columns(path: Path, names: list[str], delimiter: str) -> ndarray:
-    """Return the columns (n, d) of a table."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file, delimiter=delimiter))
-    if not rows or any(name not in rows[0] for name in names):
-        raise UntrueError("the table does not have the columns of the certificate")
-    return np.array([[float(row[name]) for name in names] for row in rows])
+def refusal(error: Exception) -> str:
+    """Return a line that says what is not true, or why nothing could be checked."""
+    if isinstance(error, UntrueError):
+        return f"NOT TRUE: {error}"
+    if isinstance(error, RecursionError):
+        return "NOT CHECKED: the branches of the certificate are nested too deeply for this program"
+    if isinstance(error, ArithmeticError):
+        return "NOT CHECKED: numbers of the table or the certificate are too large, or too far apart, for this program"
+    return f"NOT CHECKED: {error}"
 
 
 def check(certificate: dict, columns: ndarray) -> tuple[float, float, float, float]:
@@ -110,20 +120,21 @@ def check(certificate: dict, columns: ndarray) -> tuple[float, float, float, flo
 
     An error where anything is not true.
     """
-    k, n = int(certificate["k"]), len(columns)
+    k, n = certificate["k"], len(columns)
     groups, blocks = np.asarray(certificate["groups"]), np.asarray(certificate["blocks"])
     prices = np.asarray(certificate["prices"], dtype=np.float64)
-    if not len(groups) == len(blocks) == len(prices) == n:
-        raise UntrueError(f"it is about {len(groups)} records, and the table has {n}")
-    if not np.isfinite(prices).all() or k < 2:
-        raise UntrueError("prices have to be finite, and k at least 2")
+    for many in (certificate["records"], len(groups), len(blocks), len(prices)):
+        if many != n:
+            raise UntrueError(f"it is about {many} records, and the table has {n}")
     values = scaled(columns, certificate["scaling"])
     total = math.fsum((values**2).ravel())
     cost = cost_of(values, groups, blocks, k)
     trees = {tuple(own["records"]): own for own in certificate.get("branches", [])}
     proved, whole = 0.0, {"prices": prices, "cuts": certificate.get("cuts", [])}
+    block_of = dict(enumerate(blocks.tolist()))
     for cut in whole["cuts"]:
-        if len({int(blocks[row]) for row in cut["records"]}) != 1:
+        own_blocks = {block_of.get(row) for row in cut["records"]}
+        if len(own_blocks) != 1 or None in own_blocks:
             raise UntrueError("a cut is a set of records of one block")
     for block in np.unique(blocks):
         rows = np.flatnonzero(blocks == block)
@@ -139,19 +150,21 @@ def check(certificate: dict, columns: ndarray) -> tuple[float, float, float, flo
             proved += least_of_branch(values[rows], k, branches["tree"], rows.tolist())
     if trees:
         raise UntrueError("there are branches of records that are no block")
-    said_and_found = [
-        ("the cost of the partition", certificate["cost"], cost),
-        ("the total", certificate["total"], total),
-    ]
+    if abs(certificate["total"] - total) > TOLERANCE * total:
+        found, said = found_and_said(total, certificate["total"])
+        raise UntrueError(f"the sum of squares of the whole table is {found}, and it says {said}")
+    said_and_found = [("the cost of the partition", certificate["cost"], cost)]
     least = cost
     if "better" in certificate:
         least = cost_of(values, np.asarray(certificate["better"]["groups"]), blocks, k)
         said_and_found.append(("the cost of the better partition", certificate["better"]["cost"], least))
-    for name, said, found in said_and_found:
-        if abs(said - found) > TOLERANCE * found:
-            raise UntrueError(f"{name} is {found!r}, and it says {said!r}")
+    for name, own, value in said_and_found:
+        if abs(own - value) > TOLERANCE * value:
+            found, said = in_percent(value, own, total)
+            raise UntrueError(f"{name} is {found} of the total, and it says {said}")
     if certificate["proved"] > proved + TOLERANCE * cost:
-        raise UntrueError(f"its prices prove {proved!r}, and it says {certificate['proved']!r}")
+        found, said = in_percent(proved, certificate["proved"], total)
+        raise UntrueError(f"its prices prove that no partition loses less than {found}, and it says {said}")
     if proved > min(cost, least) * (1.0 + TOLERANCE):
         raise UntrueError("what is proved is above the cost of the partition")
     return cost, proved, total, least
@@ -181,7 +194,8 @@ def least_in_list(values: ndarray, k: int, branches: dict, rows: list[int]) -> f
     groups = listed(values, *next(leaves(branches["listed"], rows))[:2], k, limit)
     cost = np.array([squares(values[list(group)]) for group in groups])
     # a place after the last one is no record
-    places = np.array([[*group, *[n] * (2 * k - 1 - len(group))] for group in groups]).reshape(-1, 2 * k - 1)
+    padded = [[*group, *[n] * (2 * k - 1 - len(group))] for group in groups]
+    places = np.array(padded, dtype=np.int64).reshape(-1, 2 * k - 1)
     return min(limit, least_of_listed(cost, places, n // k, branches["tree"], rows, limit))
 
 
@@ -241,25 +255,6 @@ def leaves(branch: dict, rows: list[int], decided: Decided = ((), ())) -> Iterat
     yield prices, cuts, decided
 
 
-def scaled(columns: ndarray, scaling: str) -> ndarray:
-    """Return the columns about their means, over their standard deviation or their range."""
-    out = np.zeros_like(columns)
-    for j in range(columns.shape[1]):
-        x = columns[:, j] - columns[0, j]
-        x = x - math.fsum(x) / len(x)
-        spread = {
-            "z-score": math.sqrt(math.fsum(x**2) / len(x)),
-            "range": float(x.max() - x.min()),
-            "robust": float(np.subtract(*np.quantile(x, [0.75, 0.25]))),
-            "none": 1.0,
-        }.get(scaling)
-        if spread is None:
-            raise UntrueError(f"columns scaled by '{scaling}' cannot be checked here")
-        if x.max() > x.min():
-            out[:, j] = x / spread
-    return out
-
-
 def least_of_block(
     values: ndarray,
     prices: ndarray,
@@ -287,7 +282,7 @@ def least_of_block(
     one = np.empty((1, largest), dtype=np.int64)
     for root in range(n - k + 1):
         if cheaper(*whole.known, k, np.array([root]), root + 1, 0, one[:, :k].copy()):
-            raise UntrueError("there are k records that cost less than their prices")
+            raise UntrueError(f"there are {k} records that cost less than their prices")
     starts = {(*sorted((int(whole.place[a]), int(whole.place[b]))), size) for a, b in together for size in larger}
     for c, (records, step, _) in enumerate(cuts or []):
         rows = [int(whole.place[row]) for row in records]
