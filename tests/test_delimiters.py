@@ -162,3 +162,20 @@ def test_a_first_line_longer_than_what_is_looked_at_is_read(tmp_path):
     frame = shoal.read_table(path)
     assert frame.columns == names
     assert frame.row(0) == (1.5,) * 1500
+
+
+def test_inspect_takes_commas_for_decimals_where_points_are_between_thousands(tmp_path):
+    rows = "".join(f"{20 + place % 3};{1 + place},{100 + place};1.{200 + place},50\n" for place in range(30))
+    found = shoal.inspect(written(tmp_path, "age;km;pay\n" + rows))
+    assert (found.reading.thousands, found.reading.decimal) == (".", ",")
+    assert found.table["km"][0] == 1.1
+    assert found.table["pay"][0] == 1200.5
+
+
+def test_inspect_says_which_columns_of_numbers_stay_text(tmp_path):
+    rows = "".join(f"{1 + place},{100 + place},{100 + place};1.{200 + place},50\n" for place in range(30))
+    found = shoal.inspect(written(tmp_path, "far;pay\n" + rows))
+    assert found.table["pay"][0] == 1200.5
+    notes = [note for note in found.notes if note.startswith("column 'far' holds numbers as text")]
+    assert len(notes) == 1
+    assert "--thousands ','" in notes[0]
