@@ -17,7 +17,7 @@ from shoal.plan.plan import Plan
 from shoal.plan.reading import Reading, as_reading
 from shoal.plan.roles import Kind, Role
 from shoal.plan.yaml_output import written_yaml
-from shoal.tables.disguised import disguise, numeral
+from shoal.tables.disguised import Disguise, disguise, numeral
 from shoal.tables.files import Source, read_file
 from shoal.tables.files.text import TextForm
 from shoal.tables.files.writing_whole import check_target, write_whole
@@ -214,22 +214,38 @@ def _read_better(data: str | Path, source: Source, reading: Reading) -> tuple[So
     if marks:
         source = read_file(data, better)
     asked: dict[str, Any] = {}
-    for column in source.frame:
-        if column.dtype == pl.String:
-            found_form = disguise(column.alias("").drop_nulls().unique(maintain_order=True).to_list())
-            for name, value in (found_form.reading if found_form else {}).items():
-                asked[name] = [*asked.get(name, []), *value] if isinstance(value, list) else asked.get(name, value)
+    disguised = _disguised(source)
+    forms = [found_form.reading for found_form in disguised.values()]
+    if any(form.get("decimal") == "," for form in forms):  # commas in doubt are decimals, too
+        forms = [{name: value for name, value in form.items() if (name, value) != ("thousands", ",")} for form in forms]
+    for form in forms:
+        for name, value in form.items():
+            asked[name] = [*asked.get(name, []), *value] if isinstance(value, list) else asked.get(name, value)
     asked = {name: value for name, value in asked.items() if not getattr(reading, name)}
     if asked:
         asked = {name: tuple(dict.fromkeys(v)) if isinstance(v, list) else v for name, v in asked.items()}
         try:
             other = Reading(**{**better.model_dump(), **asked})
             source, better = read_file(data, other), other
+            disguised = _disguised(source)
             told = ", ".join(f"{n} {' '.join(v) if isinstance(v, tuple) else repr(v)}" for n, v in asked.items())
             notes.append(f"numbers are written with marks or signs, and reading them so is proposed: {told}")
         except PlanError:  # columns that are written in ways that exclude each other
             pass
+    notes += [found_form.told(name) for name, found_form in disguised.items()]
     return source, better, notes
+
+
+def _disguised(source: Source) -> dict[str, Disguise]:
+    """Return the columns of text that hold numbers, dates or times, with what they hold."""
+    import polars as pl
+
+    looked_at = {
+        column.name: disguise(column.alias("").drop_nulls().unique(maintain_order=True).to_list())
+        for column in source.frame
+        if column.dtype == pl.String
+    }
+    return {name: found for name, found in looked_at.items() if found}
 
 
 def _all_numerals(texts: Iterable[str]) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal.errors import DataError, FileError, counted, did_you_mean, printable
-from shoal.plan.delimited import find_delimiter, first_rows
+from shoal.plan.delimited import find_delimiter, first_rows, same_width
 from shoal.plan.reading import Reading
 from shoal.tables.files.cells import CellForm, several_zones, typed_cells, typed_like, written
 from shoal.tables.files.packing import packed, unpacked
@@ -62,7 +62,10 @@ def read_text(path: Path, reading: Reading) -> tuple[pl.DataFrame, TextForm, tup
         raise DataError(f"'{path}' is empty")
     if b"\n" not in data and b"\r" in data:
         raise FileError(f"'{path}' has lines that end in a carriage return alone; convert them to line feeds")
-    delimiter = reading.delimiter or find_delimiter(_sample(data).rstrip(), _DELIMITERS, most=_LOOK)
+    sample = _sample(data)
+    delimiter = reading.delimiter or find_delimiter(
+        sample, _DELIMITERS, most=_LOOK, whole=len(sample.encode()) == len(data)
+    )
     if len(delimiter.encode()) != 1:
         raise DataError(f"delimiter {delimiter!r}: give a single character")
     data = _without_blank_end(data, delimiter)
@@ -72,14 +75,14 @@ def read_text(path: Path, reading: Reading) -> tuple[pl.DataFrame, TextForm, tup
             io.BytesIO(data), separator=delimiter, has_header=reading.header, new_columns=names, infer_schema=False
         )
     except pl.exceptions.PolarsError:
-        _check_lines(data, delimiter, len(names), path)
+        _check_lines(data, delimiter, len(names), path, reading)
         # what polars says may show cells
         raise FileError(f"cannot read '{path}': a quote is left open or stands inside a cell; correct it") from None
     # lines with too few fields are filled up by polars: only an empty last cell can come from one
     if cells[:, -1].null_count() and cells.width > 1:
         cuts = data.count(delimiter.encode())
         if b'"' in data or cuts != (len(cells) + reading.header) * (cells.width - 1):
-            _check_lines(data, delimiter, cells.width, path)
+            _check_lines(data, delimiter, cells.width, path, reading)
     # without their names: one such as ^.*$ would be taken for a pattern
     present = {column.name: _without(column.alias(""), reading.missing) for column in cells}
     bare = {name: column.str.strip_chars() for name, column in present.items()}
@@ -195,8 +198,8 @@ _ENCODINGS = (
 
 
 def _sample(data: bytes) -> str:
-    """Return the first lines of a file that is UTF-8."""
-    sample = data[:_SAMPLE].decode("utf-8", errors="ignore")
+    """Return the first lines of a file that is UTF-8, the first of them whole."""
+    sample = data[: max(_SAMPLE, data.find(b"\n") + 1)].decode("utf-8", errors="ignore")
     return sample[: sample.rfind("\n") + 1] or sample if len(data) > _SAMPLE else sample
 
 
@@ -240,12 +243,37 @@ def _without_blank_end(data: bytes, delimiter: str) -> bytes:
     return data[: data.find(b"\n", end) + 1 or len(data)]
 
 
-def _check_lines(data: bytes, delimiter: str, width: int, path: Path) -> None:
+def _check_lines(data: bytes, delimiter: str, width: int, path: Path, reading: Reading) -> None:
     """Refuse lines that do not have as many fields as there are columns, blank ones too."""
-    reader = csv.reader(io.StringIO(data.decode(), newline=""), delimiter=delimiter)
-    wrong = [reader.line_num for row in reader if len(row) != width]
+    text = data.decode()
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        wrong = [reader.line_num for row in reader if len(row) != width]
+    except csv.Error:  # lines cannot be told apart then, so none of them may pass for whole
+        raise FileError(
+            f"cannot read '{path}': a cell has more than {csv.field_size_limit()} characters; "
+            "correct it if a quote is left open before it, or shorten it"
+        ) from None
     if wrong:
-        raise FileError(f"'{path}': {counted(len(wrong), 'line')} without {width} fields, the first is line {wrong[0]}")
+        found = "was given" if reading.delimiter else "was found by looking"
+        raise FileError(
+            f"'{path}': {counted(len(wrong), 'line')} without {counted(width, 'field')}, the first is line {wrong[0]}; "
+            f"the delimiter {delimiter!r} {found}; {_what_to_do(text, delimiter, width)}"
+        )
+
+
+def _what_to_do(text: str, delimiter: str, width: int) -> str:
+    """Say which other delimiter cuts every line alike, or else that lines are to be corrected."""
+    others = {mark: same_width(text, mark) or 0 for mark in _DELIMITERS if mark != delimiter}
+    best = max(others, key=lambda mark: others[mark])
+    # one that stands nowhere makes one column of every file; it is meant where the first line is not cut either
+    if others[best] > 1 or (others[best] and width == 1):
+        shown = repr(best)
+        return (
+            f"with {shown} every line has {counted(others[best], 'field')}: if that is meant, say so with "
+            f"--delimiter {shown} (delimiter={shown} in `reading`)"
+        )
+    return "correct the lines, or name the delimiter if it is another (--delimiter, or delimiter in `reading`)"
 
 
 def _without(column: pl.Series, missing: tuple[str, ...]) -> pl.Series:
