@@ -48,7 +48,7 @@ _PASSES = 10  # of exchanges in a round
 _WORTH = 1e-3  # part of the gain so far that a round must add for another one to follow
 _PART = 1e-6  # part of the sum of squares that it must add
 _LEAST = 1e-12  # a gain that is more than rounding
-_KEPT = 300_000  # records up to which those near a centre are kept: 256 bytes for each record at most
+_KEPT = 300_000  # records up to which those near a centre are kept: some 500 bytes for each record at most
 
 
 class Surroundings(NamedTuple):
