@@ -57,7 +57,7 @@ _RACING, _ANNEALING = 0.25, 0.2  # part of the seconds allowed for what is tried
 _RACING_CLUSTERS, _RACING_TREE = 0.5, 0.7  # part of them where there are clusters, and for a tree, which finds these
 _NEAR, _NEAR_GROUP = 2000, 20  # near records, and the size of groups of them, that tell whether there are clusters
 _REFINED, _REFINED_CLUSTERS = 0.2, 0.75  # part of them for refining what is tried there, and where there are clusters
-_TURNS = 32  # parts of that: the first turn of each that is refined, before the better ones have longer turns
+_TURNS = 48  # parts of that: the first turn of each that is refined, before the better ones have longer turns
 
 Fast = Callable[[Records, int, Ints], Ints]
 
