@@ -151,3 +151,12 @@ def test_tampered_lists_fail(listed, capsys, change, reason):
     (folder / "changed.json").write_text(json.dumps(certificate))
     assert checker.main([str(folder / "changed.json"), str(folder / "in.csv")]) == 1
     assert reason in capsys.readouterr().out
+
+
+def test_what_the_checker_takes_off_for_rounding_does_not_grow_with_the_records_that_a_group_does_not_hold():
+    n = 900
+    places = np.array([[row, row + 1, row + 2, n, n] for row in range(0, n, 3)])
+    cuts = [{"records": [row, row + 1, row + 2], "every": 2, "multiplier": 0.5} for row in range(0, 600, 3)]
+    leaf = {"prices": [1.0 / 3.0] * n, "cuts": cuts}
+    value = checker.least_of_listed(np.ones(len(places)), places, n // 3, leaf, list(range(n)), np.inf)
+    assert 200.0 * (1.0 - 2e-9) < value < 200.0  # prices of 300, less 200 cuts that are paid once at most

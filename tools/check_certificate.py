@@ -207,15 +207,16 @@ def least_of_listed(cost: ndarray, places: ndarray, most: int, branch: dict, row
     kept = np.ones(len(cost), dtype=bool)
     if "prices" in branch:
         ((prices, cuts, _),) = leaves({"prices": branch["prices"], "cuts": branch["cuts"]}, rows)
-        n = len(prices)
         reduced = cost * (1.0 - ROUNDING) - np.append(prices, 0.0)[places].sum(axis=1)
         for records, every, multiplier in cuts:
             reduced += np.isin(places, records).sum(axis=1) // every * multiplier
-        sizes = math.fsum(np.abs(prices)) + math.fsum(multiplier for _, _, multiplier in cuts) * n + cost.max(initial=0)
+        # no group has more members than places, and it pays a cut at most once for each
+        highest = float(np.abs(prices).max()) + math.fsum(multiplier for _, _, multiplier in cuts)
+        sizes = places.shape[1] * highest + float(cost.max(initial=0.0))
         # each group may be below 0 by as much as the lowest
         below = max(0.0, -float(reduced.min(initial=0.0))) + 2.0 * ROUNDING * sizes
         paid = math.fsum(multiplier * (len(records) // every) for records, every, multiplier in cuts)
-        value = math.fsum(prices) - paid - most * below
+        value = math.fsum(prices) - paid - most * below - ROUNDING * (abs(math.fsum(prices)) + paid)
         if "pair" not in branch:
             return value
         kept = reduced <= limit - value + 2.0 * ROUNDING * sizes

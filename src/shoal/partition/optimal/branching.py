@@ -43,6 +43,7 @@ _PATIENCE = (2, 0.03)  # how often in a row cuts of a branch may close less than
 _TRIED = 12  # pairs for which both branches are tried
 _PART = 1e-6  # least share of a group that counts
 _AGAIN = 8  # divisions after which groups seen on the way are put together again, and after twice as many, and so on
+_TO_CHECK = 1e-7  # part of the cost known by which a bound in a list is lowered: a check of it rounds more coarsely
 _PROGRAM = 20.0  # seconds of the integer program, at most
 
 
@@ -98,7 +99,8 @@ def branched_in_list(
     node = raised_in_list(own, node, limit)
 
     def whole(tree: Tree) -> Tree:
-        return replace(tree, listed=root.bound, limit=limit)
+        value = tree.value if tree.value >= limit else tree.value - _TO_CHECK * own.known
+        return replace(tree, value=value, listed=root.bound, limit=limit)
 
     return whole(branched(own, node, best, enough=enough, keep=lambda tree: keep(whole(tree)), limit=limit))
 
