@@ -111,9 +111,8 @@ def _lines(total: int, what: str, clock: Callable[[], float]) -> Callable[..., N
             return
         while due <= passed:
             due *= 2.0
-        share = (
-            f"{min(100 * done // max(total, 1), 100)} % " if done else ""
-        )  # nobody knows how long some searches take
+        # nobody knows how long some searches take: nothing of them is done until the end
+        share = f"{min(100 * done // max(total, 1), 100)} % " if done else ""
         sys.stderr.write(f"{what}{f', {words}' if words else ''}: {share}after {passed:.0f} s\n")
         sys.stderr.flush()
 

@@ -37,11 +37,8 @@ _MENDED = 3000  # proposals a record, at most, for what a partition drawn left o
 _HEATS = (0.05, 0.15, 0.4, 1.0)  # first temperatures for that
 _TWICE = 1910  # proposals a record from which a search combines twice
 _SECONDS = 1.6  # of two cores, which share the work, that a search may take where nothing is said
-_PROPOSED = (
-    7.2e-8,
-    3.6e-9,
-    4.5e-10,
-)  # seconds of a proposal in all annealings at the same time, for each column, and k of it
+# seconds of a proposal in all annealings at the same time, for each column, and k of it
+_PROPOSED = 7.2e-8, 3.6e-9, 4.5e-10
 _FIRST, _SECOND, _DEAREST = 3e-5, 8e-5, 4.2  # of combining once, and once more: a record, and a column over k squared
 
 
